@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * mvcc.h
+ *	  Which versions a snapshot sees, and who may change or lock one.
+ *
+ * The rules are heap's (access/heap/heapam_visibility.c, README.tuplock), told over DblVersion.
+ * Every function here wants the store lock held, shared at least; hints are
+ * set with atomic ors, so shared is enough.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DBL_MVCC_H
+#define DBL_MVCC_H
+
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/multixact.h"
+#include "access/tableam.h"
+#include "nodes/lockoptions.h"
+#include "utils/snapshot.h"
+
+#include "shared/registry.h"
+
+/*
+ * Does the snapshot see the version?  All snapshot types.  DIRTY fills snapshot->xmin, xmax,
+ * speculativeToken as HeapTupleSatisfiesDirty does.
+ */
+extern bool dbl_visible(DblVersion *v, Snapshot snapshot);
+
+/* May the current command change it?  As HeapTupleSatisfiesUpdate. `self` is the version's slot. */
+extern TM_Result dbl_satisfies_update(DblVersion *v, CommandId curcid);
+
+/* As HeapTupleSatisfiesVacuumHorizon: *dead_after is set for RECENTLY_DEAD (invalid otherwise). */
+extern HTSV_Result dbl_satisfies_vacuum_horizon(DblVersion *v, TransactionId *dead_after);
+extern HTSV_Result dbl_satisfies_vacuum(DblVersion *v, TransactionId oldest_xmin);
+
+/* Dead to everybody under this horizon test? */
+extern bool dbl_is_dead(DblVersion *v, struct GlobalVisState *vistest);
+
+/* The updating/deleting transaction in xmax (members of a multi searched), or InvalidTransactionId. */
+extern TransactionId dbl_update_xid(const DblVersion *v);
+
+/* xmax only locks, or its updater has aborted. */
+extern bool dbl_is_only_locked(DblVersion *v);
+
+/* Serializable: read and write conflicts, placed as heap places them. */
+extern void dbl_predicate_read(Relation rel, DblVersion *v, DblSlot slot, bool visible, Snapshot snapshot);
+
+static inline bool
+DblXmaxIsLockedOnly(uint32 flags)
+{
+	return (flags & DBL_F_XMAX_LOCK_ONLY) ||
+		(flags & (DBL_F_XMAX_MULTI | DBL_F_XMAX_LOCKS)) == DBL_F_XMAX_EXCL;
+}
+
+#endif							/* DBL_MVCC_H */

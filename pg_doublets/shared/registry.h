@@ -1,0 +1,117 @@
+/*-------------------------------------------------------------------------
+ *
+ * registry.h
+ *	  Stores in shared memory, found by relation file node.
+ *
+ * A table's store is a cache of its link pages (durable/): it is loaded at first
+ * access and thrown away with its file, and could be thrown away at any moment when
+ * nobody holds its lock.  Temporary tables have theirs in local memory, with the
+ * same calls.
+ *
+ * Lock order: store lock, then buffer content lock, then WAL.  The store lock is an LWLock: it is held
+ * for one operation, never across a wait for another transaction, never while user code runs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DBL_REGISTRY_H
+#define DBL_REGISTRY_H
+
+#include "postgres.h"
+
+#include "access/xlogreader.h"
+#include "storage/lwlock.h"
+#include "storage/relfilenode.h"
+#include "utils/relcache.h"
+
+#include "store/store.h"
+
+typedef struct DblEntry DblEntry;	/* in shared memory; registry.c */
+
+/*
+ * This backend's handle of a table's store.  Valid until the end of the
+ * transaction at least; found again by dbl_table_open().
+ */
+typedef struct DblTable
+{
+	RelFileNode node;			/* hash key; must be first */
+	bool		local;			/* temporary table: no lock, local memory */
+	DblEntry   *entry;			/* NULL when local */
+	uint64		generation;		/* of the entry that `store` is a view of */
+	LWLockMode	held;			/* meaningful while held_depth > 0 */
+	bool		is_held;
+	DblStore	store;
+	void	   *private_data;	/* registry.c, memory.c */
+} DblTable;
+
+/* settings */
+extern int	dbl_max_memory_mb;	/* pg_doublets.max_memory, in MB */
+extern int	dbl_max_tables;		/* pg_doublets.max_tables */
+
+/*
+ * Called from _PG_init when the library is being preloaded: settings of this layer, shmem_request and
+ * shmem_startup hooks, transaction callbacks.
+ */
+extern void dbl_shared_init(void);
+
+/* Was the library preloaded?  If not, raise the error that says what to add. */
+extern bool dbl_is_preloaded(void);
+extern void dbl_require_preload(void);
+
+/*
+ * Handle of the relation's store (its current file node).  Loads nothing and locks nothing.
+ * Raises: not preloaded (55000), out of memory (53200).
+ */
+extern DblTable *dbl_table_open(Relation rel);
+
+/*
+ * Lock the store, loading it first where need be (in which case it may wait for another
+ * backend that loads it, interruptibly), and refresh the view.  On return the
+ * lock is held and t->store may be used.  Raises 53200 when there's no memory; then no lock is held.
+ * rel is needed to read the pages.
+ */
+extern void dbl_table_lock(Relation rel, DblTable *t, LWLockMode mode);
+extern void dbl_table_unlock(DblTable *t);
+extern bool dbl_table_held(DblTable *t, LWLockMode mode);	/* for Assert */
+
+/*
+ * dbl_reserve() that raises the full 53200 error (with the hint) instead of returning false.  Exclusive lock held.
+ */
+extern void dbl_table_reserve(DblTable *t, uint64 nslots, uint32 inserts);
+
+/* The error raised wherever a store finds no memory. */
+extern void dbl_memory_error(void) pg_attribute_noreturn();
+
+/*
+ * File nodes that come and go with the transaction: the store of a new one is dropped at (sub)abort, that of
+ * an old one at commit.
+ */
+extern void dbl_store_drop_at_abort(RelFileNode node, bool local);
+extern void dbl_store_drop_at_commit(RelFileNode node, bool local);
+
+/* Drop a store at once, wherever its users are: the next access loads it again. */
+extern void dbl_store_drop(RelFileNode node, bool local);
+/* Drop every store of a database that is gone. */
+extern void dbl_store_drop_database(Oid dbid);
+
+/*
+ * Redo: the loaded store of a node with its lock held exclusively, or NULL if
+ * none is loaded (waits while one is loading).  A change that finds no memory: dbl_redo_give_up()
+ * drops the store and releases the lock; otherwise dbl_table_unlock().
+ */
+extern DblTable *dbl_redo_lock(RelFileNode node);
+extern void dbl_redo_give_up(DblTable *t);
+
+/* For doublets_stats(): is it loaded, bytes of shared memory, load time in ms. */
+typedef struct DblTableInfo
+{
+	bool		loaded;
+	uint64		bytes;
+	double		load_ms;
+	uint64		generation;
+} DblTableInfo;
+extern void dbl_table_info(DblTable *t, DblTableInfo *info);
+
+/* Set by durable/load.c: fills an empty store (view bound, exclusively ours) from the relation's pages. May raise. */
+extern void (*dbl_load_hook) (Relation rel, DblTable *t);
+
+#endif							/* DBL_REGISTRY_H */
