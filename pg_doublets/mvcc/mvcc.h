@@ -44,6 +44,9 @@ extern TransactionId dbl_update_xid(const DblVersion *v);
 /* xmax only locks, or its updater has aborted. */
 extern bool dbl_is_only_locked(DblVersion *v);
 
+/* A version is about to be removed: move *horizon on to its last transaction. */
+extern void dbl_advance_horizon(const DblVersion *v, TransactionId *horizon);
+
 /* Serializable: read and write conflicts, placed as heap places them. */
 extern void dbl_predicate_read(Relation rel, DblVersion *v, DblSlot slot, bool visible, Snapshot snapshot);
 

@@ -484,3 +484,22 @@ dbl_is_dead(DblVersion *v, struct GlobalVisState *vistest)
 		return GlobalVisTestIsRemovableXid(vistest, dead_after);
 	return res == HEAPTUPLE_DEAD;
 }
+
+/*
+ * Move *horizon on to the newest transaction whose snapshot could tell that
+ * this version, which is dead, has been removed.  For recovery conflicts; as
+ * HeapTupleHeaderAdvanceLatestRemovedXid().  A version whose inserter aborted was never
+ * visible to anybody.
+ */
+void
+dbl_advance_horizon(const DblVersion *v, TransactionId *horizon)
+{
+	TransactionId xmax = dbl_update_xid(v);
+
+	if (xmin_known_aborted(v->flags) || !TransactionIdIsValid(xmax) || xmax == v->xmin)
+		return;
+	if (!xmin_known_committed(v->flags) && !TransactionIdDidCommit(v->xmin))
+		return;
+	if (!TransactionIdIsValid(*horizon) || TransactionIdFollows(xmax, *horizon))
+		*horizon = xmax;
+}

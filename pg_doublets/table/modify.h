@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * modify.h
+ *	  Callbacks that change rows or lock them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef DBL_MODIFY_H
+#define DBL_MODIFY_H
+
+#include "table/table.h"
+
+/* modify.c */
+extern void dbl_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
+							 struct BulkInsertStateData *bistate);
+extern void dbl_tuple_insert_speculative(Relation rel, TupleTableSlot *slot, CommandId cid,
+										 int options, struct BulkInsertStateData *bistate,
+										 uint32 token);
+extern void dbl_tuple_complete_speculative(Relation rel, TupleTableSlot *slot, uint32 token,
+										   bool succeeded);
+extern void dbl_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId cid,
+							 int options, struct BulkInsertStateData *bistate);
+extern TM_Result dbl_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, Snapshot snapshot,
+								  Snapshot crosscheck, bool wait, TM_FailureData *tmfd,
+								  bool changing_part);
+extern TM_Result dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot,
+								  CommandId cid, Snapshot snapshot, Snapshot crosscheck, bool wait,
+								  TM_FailureData *tmfd, LockTupleMode *lockmode,
+								  bool *update_indexes);
+extern void dbl_fill_failure(DblTable *t, DblSlot slot, DblVersion *v, TM_Result result,
+							 TM_FailureData *tmfd);
+
+/* lock.c */
+extern TM_Result dbl_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot,
+								TupleTableSlot *slot, CommandId cid, LockTupleMode mode,
+								LockWaitPolicy policy, uint8 flags, TM_FailureData *tmfd);
+
+#endif							/* DBL_MODIFY_H */
