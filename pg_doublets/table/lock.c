@@ -280,7 +280,6 @@ retry:
 		DblSlot		next = (flags & DBL_F_SPECULATIVE) ? DBL_NO_SLOT : v->next;
 		bool		has_update = !DblXmaxIsLockedOnly(flags);
 		bool		sleep = true;
-		bool		held = true;	/* do we hold the store lock? */
 
 		if (first_time)
 		{
@@ -332,7 +331,6 @@ retry:
 					TM_Result	res;
 
 					dbl_table_unlock(t);
-					held = false;
 					res = lock_successors(rel, t, xwait, flags, next, mode);
 					if (res != TM_Ok)
 					{
@@ -340,7 +338,6 @@ retry:
 						goto relock_failed;
 					}
 					dbl_table_lock(rel, t, LW_EXCLUSIVE);
-					held = true;
 					v = dbl_version_or_null(t, slot);
 
 					/* a stronger lock, or an update that we did not follow, has come since */
@@ -381,7 +378,6 @@ retry:
 		if (sleep)
 		{
 			dbl_table_unlock(t);
-			held = false;
 			if (!skip_tuplock && !dbl_acquire_tuplock(rel, &tid, mode, policy, &have_tuplock))
 			{
 				result = TM_WouldBlock;
@@ -406,7 +402,6 @@ retry:
 			}
 
 			dbl_table_lock(rel, t, LW_EXCLUSIVE);
-			held = true;
 			v = dbl_version_or_null(t, slot);
 			if (v == NULL || dbl_xmax_changed(v, xwait, flags))
 			{
@@ -417,7 +412,7 @@ retry:
 				dbl_note_xmax_outcome(v, xwait);
 		}
 
-		Assert(held);
+		Assert(dbl_table_held(t, LW_EXCLUSIVE));
 		if (!sleep || dbl_is_only_locked(v))
 			result = TM_Ok;
 		else if (v->next != DBL_NO_SLOT || (v->flags & DBL_F_MOVED))

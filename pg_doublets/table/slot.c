@@ -41,13 +41,13 @@ slot_clear(TupleTableSlot *slot)
 
 /* Whoever stores into the slot fills all columns, so none is ever missing. */
 static void
-slot_getsomeattrs(TupleTableSlot *slot, int natts)
+slot_fill_attrs(TupleTableSlot *slot, int natts)
 {
 	elog(ERROR, "getsomeattrs is not required to be called on a doublets tuple table slot");
 }
 
 static Datum
-slot_getsysattr_dbl(TupleTableSlot *slot, int attnum, bool *isnull)
+slot_read_sysattr(TupleTableSlot *slot, int attnum, bool *isnull)
 {
 	DblVersion *v = &((DblTupleTableSlot *) slot)->version;
 
@@ -151,8 +151,8 @@ const TupleTableSlotOps TTSOpsDoublets = {
 	.init = slot_init,
 	.release = slot_release,
 	.clear = slot_clear,
-	.getsomeattrs = slot_getsomeattrs,
-	.getsysattr = slot_getsysattr_dbl,
+	.getsomeattrs = slot_fill_attrs,
+	.getsysattr = slot_read_sysattr,
 	.materialize = slot_materialize,
 	.copyslot = slot_copyslot,
 	.get_heap_tuple = NULL,
