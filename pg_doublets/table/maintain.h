@@ -56,6 +56,11 @@ extern bool dbl_scan_sample_next_block(TableScanDesc sscan, SampleScanState *sca
 extern bool dbl_scan_sample_next_tuple(TableScanDesc sscan, SampleScanState *scanstate,
 									   TupleTableSlot *slot);
 
+/* truncate.c */
+extern bool dbl_tail_worth_truncating(BlockNumber nblocks, BlockNumber nonempty);
+extern BlockNumber dbl_truncate_tail(Relation rel, BlockNumber nblocks, BlockNumber nonempty,
+									 int elevel);
+
 /* --- freeze.c ------------------------------------------------------------- */
 
 /* What is old, and what the table's catalog entry promised so far. */

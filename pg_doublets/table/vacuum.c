@@ -45,10 +45,6 @@
 /* Look for the need of the failsafe each time that many blocks have been read. */
 #define FAILSAFE_EVERY_BLOCKS	((BlockNumber) 65536)
 
-/* Cut the file only if this much of it would go: blocks, or a fraction. */
-#define TRUNCATE_MINIMUM		1000
-#define TRUNCATE_FRACTION		16
-
 typedef enum VacuumPhase
 {
 	PHASE_UNKNOWN,
@@ -91,7 +87,7 @@ typedef struct VacuumState
 	/* numbers */
 	BlockNumber rel_pages;
 	BlockNumber removed_pages;
-	BlockNumber nonempty_pages; /* last block with a version, and one */
+	BlockNumber nonempty_pages; /* blocks up to the last one with a version */
 	BlockNumber dead_pages;		/* blocks with dead versions */
 	int			num_index_scans;
 	int64		tuples_deleted;
@@ -800,6 +796,7 @@ dbl_relation_vacuum(Relation rel, VacuumParams *params, BufferAccessStrategy bst
 			indnames[i] = pstrdup(RelationGetRelationName(vac->indexes[i]));
 	}
 	vac->indstats = palloc0(Max(vac->nindexes, 1) * sizeof(IndexBulkDeleteResult *));
+	vac->nonempty_pages = DBL_METAPAGE_BLKNO + 1;
 	vac->native_am = dbl_index_am_oid();
 	vac->bstrategy = bstrategy;
 	vac->one_pass = dbl_indexes_all_native(rel);
@@ -826,6 +823,16 @@ dbl_relation_vacuum(Relation rel, VacuumParams *params, BufferAccessStrategy bst
 	if (vac->do_index_cleanup)
 		update_index_stats(vac);
 	vac_close_indexes(vac->nindexes, vac->indexes, NoLock);
+
+	if (vac->do_truncate && dbl_tail_worth_truncating(vac->rel_pages, vac->nonempty_pages))
+	{
+		pgstat_progress_update_param(PROGRESS_VACUUM_PHASE, PROGRESS_VACUUM_PHASE_TRUNCATE);
+		vac->phase = PHASE_TRUNCATE;
+		vac->blkno = vac->nonempty_pages;
+		vac->rel_pages = dbl_truncate_tail(rel, orig_pages, vac->nonempty_pages,
+										   vac->verbose ? INFO : DEBUG2);
+		vac->removed_pages = orig_pages - vac->rel_pages;
+	}
 
 	error_context_stack = errcallback.previous;
 
