@@ -141,7 +141,7 @@ move_nodes(DblStore *s, DblBlock *b, uint32_t class)
 	if (b->nodes != NIL)
 	{
 		memcpy(nodes_at(s, class, to), nodes_at(s, b->class, b->nodes),
-			   sizeof(DblNode) * __builtin_popcountll(b->present));
+			   sizeof(DblNode) * count_bits(b->present));
 		dbl_pool_put(s, NODES_POOL(b->class), b->nodes);
 	}
 	b->nodes = to;
@@ -181,7 +181,7 @@ dbl_dir_make(DblStore *s, int64_t value, bool null)
 	if (b->present >> bit & 1)
 		return block_node(s, i, bit);
 
-	n = (unsigned) __builtin_popcountll(b->present);
+	n = count_bits(b->present);
 	if (b->nodes == NIL || n == 1u << b->class)
 		move_nodes(s, b, class_for(n + 1));
 	at = block_index(b, bit);
@@ -232,7 +232,7 @@ dbl_dir_drop_if_empty(DblStore *s, int64_t value, bool null)
 	if (!node_is_empty(node))
 		return;
 
-	n = (unsigned) __builtin_popcountll(b->present) - 1;
+	n = count_bits(b->present) - 1;
 	memmove(node, node + 1, sizeof(DblNode) * (n - at));
 	b->present &= ~(UINT64_C(1) << bit);
 	s->shared->nnodes--;
@@ -317,7 +317,7 @@ dbl_dir_prepare_block(DblStore *s, int64_t number, uint64_t mask)
 	all = b->present | mask;
 	if (all == b->present)
 		return true;
-	class = class_for((unsigned) __builtin_popcountll(all));
+	class = class_for(count_bits(all));
 	if (b->nodes == NIL || class > b->class)
 	{
 		if (!pool_reserve(s, NODES_POOL(class), 1))

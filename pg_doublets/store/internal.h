@@ -203,6 +203,17 @@ extern uint32_t dbl_dir_next_block(DblStore *s, int64_t number, bool backward);
 extern bool dbl_dir_seek(DblStore *s, int64_t value, bool backward, DblDirPos *pos);
 extern bool dbl_dir_step(DblStore *s, bool backward, DblDirPos *pos);
 
+/* Without a compiler flag for the instruction, the builtin is a call. */
+DBL_INLINE unsigned
+count_bits(uint64_t x)
+{
+	x -= x >> 1 & UINT64_C(0x5555555555555555);
+	x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
+	x = (x + (x >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+	return (unsigned) (x * UINT64_C(0x0101010101010101) >> 56);
+}
+
+/* Place of a value's node in its block's array. */
 DBL_INLINE unsigned
 block_index(const DblBlock *b, unsigned bit)
 {
@@ -210,7 +221,7 @@ block_index(const DblBlock *b, unsigned bit)
 
 	if (b->present == UINT64_MAX)
 		return bit;
-	return (unsigned) __builtin_popcountll(below);
+	return count_bits(below);
 }
 
 /* value >> 6, rounding down for negative ones too. */

@@ -118,6 +118,8 @@ dbl_scan(DblStore *s, DblAccess access, const DblRange *first, const DblRange *s
 	for (int i = 0; i < nsegs && n < max; i++)
 	{
 		DblDirPos	pos;
+		uint32_t	block;
+		DblNode    *last = NULL;
 		const DblCursor *from = NULL;
 		int64_t		value = backward ? seg[i].hi : seg[i].lo;
 
@@ -156,25 +158,21 @@ dbl_scan(DblStore *s, DblAccess access, const DblRange *first, const DblRange *s
 		}
 		if (!dbl_dir_seek(s, value, backward, &pos))
 			continue;
+		block = NIL;
 		do
 		{
-			DblBlock   *b;
-			unsigned	bit = (uint64_t) pos.value & 63;
-
 			if (backward ? pos.value < seg[i].lo : pos.value > seg[i].hi)
 				break;
-			b = block_at(s, pos.block);
-			if (backward ? (bit >= AHEAD && b->present << (63 - bit) << AHEAD >> 63) :
-				(bit + AHEAD < 64 && b->present >> (bit + AHEAD) & 1))
+			if (pos.block != block)
 			{
-				/* cheap guess, right where values are dense */
+				DblBlock   *b = block_at(s, pos.block);
 				DblNode    *nodes = nodes_at(s, b->class, b->nodes);
-				unsigned	n_nodes = (unsigned) __builtin_popcountll(b->present);
-				unsigned	at = (unsigned) (pos.node - nodes);
 
-				if (backward ? at >= AHEAD : at + AHEAD < n_nodes)
-					prefetch_node(s, access, backward ? pos.node - AHEAD : pos.node + AHEAD);
+				block = pos.block;
+				last = backward ? nodes : nodes + count_bits(b->present) - 1;
 			}
+			if (backward ? pos.node - last >= AHEAD : last - pos.node >= AHEAD)
+				prefetch_node(s, access, backward ? pos.node - AHEAD : pos.node + AHEAD);
 			n += scan_node(s, access, pos.node, second, backward,
 						   from && pos.value == from->first ? from : NULL, out + n, max - n);
 		} while (n < max && dbl_dir_step(s, backward, &pos));
