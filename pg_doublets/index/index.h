@@ -72,7 +72,7 @@ extern bool dbl_index_can_be_native(Relation index);
 
 /*
  * Has the table no index but ours?  All that are not being dropped count,
- * whether valid, ready or not.  Cheap: remembered until the relation is invalidated.  The answer may only
+ * whether valid, ready or not.  The answer may only
  * be used to free slots while the table is locked with RowExclusiveLock at least: CREATE INDEX, with or
  * without CONCURRENTLY, waits for such lockers before it reads the table.
  */

@@ -337,7 +337,8 @@ dbl_keys_parse(const DblIndexShape *shape, ScanKey keys, int nkeys, DblIntervals
 BlockNumber
 dbl_predicate_page(int64 value, bool isnull)
 {
-	uint64		h = isnull ? UINT64CONST(0x9E3779B97F4A7C15) : murmurhash64((uint64) value);
+	uint64		h = isnull ? UINT64CONST(0x9E3779B97F4A7C15) :
+		hash_combine64(murmurhash32((uint32) value), murmurhash32((uint32) (value >> 32)));
 
 	return (BlockNumber) (h % MaxBlockNumber);
 }
