@@ -142,23 +142,35 @@ main(int argc, char **argv)
 			found += k;
 		report(name[a], n);
 	}
-	for (int a = 0; a < 3; a++)
+	for (int a = 0; a < 6; a++)
 	{
-		static const char *const name[] = {"by id", "by source", "by target"};
+		static const char *const name[] = {"by id", "by source", "by target",
+			"by id, at random", "by source, at random", "by target, at random"};
 
 		started = now();
 		for (uint32_t i = 0; i < n; i++)
 		{
-			int64_t		value = (int64_t) order[i] + (a == 2 ? 2 : 1);
+			int64_t		value = (int64_t) (a < 3 ? i : order[i]) + (a % 3 == 2 ? 2 : 1);
 			DblRange	r = {value, value, false};
 
 			cur.started = 0;
-			k = dbl_scan(&s, (DblAccess) a, &r, NULL, false, &cur, out, 1);
+			k = dbl_scan(&s, (DblAccess) (a % 3), &r, NULL, false, &cur, out, 1);
 			found += k;
 			sum += (uint64_t) dbl_version(&s, out[0])->key[0];
 		}
 		report(name[a], n);
 	}
+	started = now();
+	for (uint32_t i = 0; i < n; i++)
+	{
+		DblRange	r = {(int64_t) i + 1, (int64_t) i + 1, false};
+		DblRange	t = {(int64_t) i + 2, (int64_t) i + 2, false};
+
+		cur.started = 0;
+		found += dbl_scan(&s, DBL_BY_SOURCE, &r, &t, false, &cur, out, 1);
+	}
+	report("by (source, target)", n);
+
 	started = now();
 	for (uint32_t i = 0; i < n; i++)
 	{
@@ -168,8 +180,26 @@ main(int argc, char **argv)
 		cur.started = 0;
 		found += dbl_scan(&s, DBL_BY_SOURCE, &r, &t, false, &cur, out, 1);
 	}
-	report("by (source, target)", n);
+	report("by (source, target), at random", n);
 
+	/* update: a new version beside the old, which goes then */
+	started = now();
+	for (uint32_t i = 0; i < n; i++)
+	{
+		DblVersion	v = version(i, types);
+		DblSlot		slot;
+
+		v.key[DBL_TARGET] = (int64_t) order[n - 1 - i] + 1;
+		dbl_peek_free(&s, 1, &slot);
+		if (!dbl_reserve(&s, (uint64_t) slot + 1, 1))
+			return 1;
+		dbl_insert(&s, slot, &v);
+		cur.started = 0;
+		if (dbl_scan(&s, DBL_BY_ID, &(DblRange) {v.key[0], v.key[0], false}, NULL, false, &cur, out, 2) != 2)
+			return 1;
+		dbl_remove(&s, out[0] == slot ? out[1] : out[0]);
+	}
+	report("update", n);
 	/* update: a new version beside the old, which goes then */
 	started = now();
 	for (uint32_t i = 0; i < n; i++)
@@ -187,7 +217,7 @@ main(int argc, char **argv)
 			return 1;
 		dbl_remove(&s, out[0] == slot ? out[1] : out[0]);
 	}
-	report("update", n);
+	report("update, at random", n);
 	started = now();
 	for (uint32_t i = 0; i < n; i++)
 	{
@@ -198,7 +228,7 @@ main(int argc, char **argv)
 			return 1;
 		dbl_remove(&s, out[0]);
 	}
-	report("delete", n);
+	report("delete, at random", n);
 	printf("%-28s %9.1f\n", "bytes a link", (double) bytes / n);
 
 	/* hubs: all links out of 1 and into random ones */
