@@ -166,6 +166,10 @@ typedef struct DblIndexScan
 	const DblIndexShape *shape;
 	MemoryContext parent;		/* where the scan's memory lives */
 	MemoryContext cxt;			/* for large key sets; made when needed, reset by rescan */
+	Relation	rel;			/* the table, and its store */
+	DblTable   *table;
+	bool		unordered;		/* bitmap scan: any order will do */
+	bool		sole;			/* parallel scan that this process does alone */
 
 	/* the keys, digested at the first fetch */
 	bool		prepared;
@@ -192,7 +196,7 @@ typedef struct DblIndexScan
 	DblBatchEntry few_entries[DBL_BATCH_INLINE];
 
 	/* where the store is read next */
-	int			item;
+	int			item;			/* of candidates: the last one looked at */
 	DblCursor	cursor;
 
 	/* mark */
@@ -230,6 +234,9 @@ extern void dbl_amparallelrescan(IndexScanDesc scan);
 
 /* Memory for key sets that don't fit in the scan itself. */
 extern MemoryContext dbl_scan_context(DblIndexScan *s);
+/* Items of a scan: room for n; one for each range of a set. */
+extern void dbl_scan_items(DblIndexScan *s, int n);
+extern void dbl_scan_items_of(DblIndexScan *s, const DblIntervals *iv);
 
 /* --- typeid.c -------------------------------------------------------------- */
 
