@@ -1,0 +1,181 @@
+/*-------------------------------------------------------------------------
+ *
+ * unique.c
+ *	  Uniqueness.
+ *
+ * The table puts a version into the trees before the executor comes here for
+ * each index, so two transactions that insert the same key find each
+ * other's version in the trees.  To keep them from waiting for each other, a version counts for
+ * a unique index only once it has been announced to that kind of key (DBL_F_ANNOUNCED).
+ * Looking for a conflict and announcing happen under one hold of the exclusive
+ * lock, so of two the second finds the first, and waits for it unannounced.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/transam.h"
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "storage/predicate.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "index/index.h"
+
+#define CHUNK	32
+
+typedef enum Conflict
+{
+	CONFLICT_NONE,
+	CONFLICT_WAIT,				/* with a transaction in progress */
+	CONFLICT_CERTAIN
+} Conflict;
+
+/*
+ * Look for another announced version, live or perhaps so, with the same key.  Store
+ * lock held exclusively.  For CONFLICT_WAIT *dirty tells whom to wait for.
+ */
+static Conflict
+find_conflict(DblStore *store, const DblIndexShape *shape, const DblVersion *mine, DblSlot self,
+			  SnapshotData *dirty)
+{
+	DblAccess	access = shape->access;
+	int			first_col = shape->col[0];
+	DblRange	first;
+	DblRange	second;
+	DblCursor	cursor;
+	DblSlot		slots[CHUNK];
+	bool		narrowed = false;
+	bool		check_type = false;
+	uint32		got;
+
+	if (shape->kind == DBL_KEY_TYPE_ID)
+	{
+		/* few links have the same id, many the same type */
+		access = DBL_BY_ID;
+		first_col = DBL_ID;
+		check_type = true;
+	}
+	first.with_null = DblVersionIsNull(mine, first_col);
+	first.lo = first.with_null ? 1 : mine->key[first_col];
+	first.hi = first.with_null ? 0 : mine->key[first_col];
+	if (shape->ncols == 2 && !check_type)
+	{
+		narrowed = true;
+		second.with_null = DblVersionIsNull(mine, shape->col[1]);
+		second.lo = second.with_null ? 1 : mine->key[shape->col[1]];
+		second.hi = second.with_null ? 0 : mine->key[shape->col[1]];
+	}
+
+	memset(&cursor, 0, sizeof(cursor));
+	do
+	{
+		got = dbl_scan(store, access, &first, narrowed ? &second : NULL, false, &cursor, slots, CHUNK);
+		for (uint32 i = 0; i < got; i++)
+		{
+			DblVersion *v = dbl_version(store, slots[i]);
+
+			if (slots[i] == self || !(v->flags & DBL_F_ANNOUNCED(shape->kind)))
+				continue;
+			if (check_type && (DblVersionIsNull(v, DBL_TYPE) != DblVersionIsNull(mine, DBL_TYPE) ||
+							   v->key[DBL_TYPE] != mine->key[DBL_TYPE]))
+				continue;
+			InitDirtySnapshot(*dirty);
+			if (!dbl_visible(v, dirty))
+				continue;
+			if (TransactionIdIsValid(dirty->xmin) || TransactionIdIsValid(dirty->xmax))
+				return CONFLICT_WAIT;
+			return CONFLICT_CERTAIN;
+		}
+	} while (got == CHUNK);
+	return CONFLICT_NONE;
+}
+
+/*
+ * Insert into an index: nothing to do but to see to its uniqueness.  Returns false only for
+ * UNIQUE_CHECK_PARTIAL, when there may be a conflict.  Raises 23505.  No lock may be held; may
+ * wait for other transactions.
+ */
+bool
+dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relation table,
+			 IndexUniqueCheck check, bool unchanged, IndexInfo *info)
+{
+	const DblIndexShape *shape = dbl_index_shape(index);
+	DblSlot		slot = DblTidToSlot(tid);
+	bool		anynull = false;
+	DblTable   *t;
+
+	dbl_index_check_table(index, table);
+
+	/* a serializable reader of this value has left its mark before it read */
+	if (check != UNIQUE_CHECK_EXISTING)
+		CheckForSerializableConflictIn(index, NULL,
+									   dbl_predicate_page(isnull[0] ? 0 : DatumGetInt64(values[0]),
+														  isnull[0]));
+	if (check == UNIQUE_CHECK_NO)
+		return false;
+
+	for (int i = 0; i < shape->ncols; i++)
+		anynull |= isnull[i];
+
+	t = dbl_table_open(table);
+	for (;;)
+	{
+		SnapshotData dirty;
+		SnapshotData self;
+		TransactionId xwait;
+		Conflict	conflict = CONFLICT_NONE;
+		DblVersion *mine;
+		bool		alive = true;
+
+		dbl_table_lock(table, t, LW_EXCLUSIVE);
+		mine = slot < dbl_nslots(&t->store) ? dbl_version(&t->store, slot) : NULL;
+		if (mine == NULL || !(mine->flags & DBL_F_USED))
+		{
+			/*
+			 * A deferred check, or the last step of a concurrent build, may come for a row that has been deleted
+			 * and is gone.
+			 */
+			dbl_table_unlock(t);
+			return true;
+		}
+		if (!anynull || shape->nulls_equal)
+			conflict = find_conflict(&t->store, shape, mine, slot, &dirty);
+		if (conflict == CONFLICT_CERTAIN && check != UNIQUE_CHECK_PARTIAL)
+		{
+			/* a row that is dead by now violates nothing */
+			InitDirtySnapshot(self);
+			self.snapshot_type = SNAPSHOT_SELF;
+			alive = dbl_visible(mine, &self);
+		}
+		if (conflict == CONFLICT_NONE || check == UNIQUE_CHECK_PARTIAL || !alive)
+		{
+			/* with a possible conflict the row is in the index all the same, to be checked later */
+			mine->flags |= DBL_F_ANNOUNCED(shape->kind);
+			dbl_table_unlock(t);
+			return conflict == CONFLICT_NONE || !alive;
+		}
+		dbl_table_unlock(t);
+
+		if (conflict == CONFLICT_CERTAIN)
+		{
+			char	   *key = BuildIndexValueDescription(index, values, isnull);
+
+			ereport(ERROR,
+					(errcode(ERRCODE_UNIQUE_VIOLATION),
+					 errmsg("duplicate key value violates unique constraint \"%s\"",
+							RelationGetRelationName(index)),
+					 key ? errdetail("Key %s already exists.", key) : 0,
+					 errtableconstraint(table, RelationGetRelationName(index))));
+		}
+
+		xwait = TransactionIdIsValid(dirty.xmin) ? dirty.xmin : dirty.xmax;
+		if (dirty.speculativeToken)
+			SpeculativeInsertionWait(dirty.xmin, dirty.speculativeToken);
+		else
+			XactLockTableWait(xwait, index, tid, XLTW_InsertIndex);
+	}
+}
