@@ -317,8 +317,7 @@ dbl_ambulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 				 IndexBulkDeleteCallback callback, void *state)
 {
 	const DblIndexShape *shape = dbl_index_shape(info->index);
-	Relation	table = info->heaprel;
-	bool		own_table = false;
+	Relation	table;
 	uint32		slot = 0;
 	uint32		nslots;
 	double		count = 0;
@@ -327,11 +326,7 @@ dbl_ambulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
-	if (table == NULL)
-	{
-		table = RelationIdGetRelation(info->index->rd_index->indrelid);
-		own_table = true;
-	}
+	table = RelationIdGetRelation(info->index->rd_index->indrelid);
 	dbl_index_check_table(info->index, table);
 	t = dbl_table_open(table);
 
@@ -369,8 +364,7 @@ dbl_ambulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	stats->num_index_tuples = count;
 	stats->estimated_count = false;
 	pfree(found);
-	if (own_table)
-		RelationClose(table);
+	RelationClose(table);
 	return stats;
 }
 

@@ -125,7 +125,6 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 	for (;;)
 	{
 		SnapshotData dirty;
-		SnapshotData self;
 		TransactionId xwait;
 		Conflict	conflict = CONFLICT_NONE;
 		DblVersion *mine;
@@ -147,9 +146,7 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 		if (conflict == CONFLICT_CERTAIN && check != UNIQUE_CHECK_PARTIAL)
 		{
 			/* a row that is dead by now violates nothing */
-			InitDirtySnapshot(self);
-			self.snapshot_type = SNAPSHOT_SELF;
-			alive = dbl_visible(mine, &self);
+			alive = dbl_visible(mine, SnapshotSelf);
 		}
 		if (conflict == CONFLICT_NONE || check == UNIQUE_CHECK_PARTIAL || !alive)
 		{

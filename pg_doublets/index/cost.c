@@ -1,0 +1,254 @@
+/*-------------------------------------------------------------------------
+ *
+ * cost.c
+ *	  What an index scan costs.
+ *
+ * Everything is in memory, so a scan pays for descending and for each version
+ * that it looks at, and for no page.  How many versions that is the store knows
+ * exactly where the conditions are known when the query is planned; elsewhere the
+ * table's statistics have to do.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/selfuncs.h"
+
+#include "index/index.h"
+
+/* Values of the directory, and combinations of conditions, that are counted one by one. */
+#define NODES_MAX			100
+#define COMBINATIONS_MAX	100
+
+/* Versions that stand for one page, where the planner wants to know how large an index is. */
+#define VERSIONS_A_PAGE		300
+
+/* The known value of an expression, or NULL. */
+static Const *
+known_value(PlannerInfo *root, Node *node)
+{
+	if (IsA(node, RelabelType))
+		node = (Node *) ((RelabelType *) node)->arg;
+	node = estimate_expression_value(root, node);
+	return IsA(node, Const) ? (Const *) node : NULL;
+}
+
+/* The type of a constant in a condition on a bigint column is one that dbl_key_value() knows. */
+static bool
+is_integer(Oid type)
+{
+	return type == INT8OID || type == INT4OID || type == INT2OID;
+}
+
+/* Narrow a set by one condition; false if it can't be known yet. */
+static bool
+apply_condition(PlannerInfo *root, IndexOptInfo *index, int column, Expr *clause, DblIntervals *iv)
+{
+	Oid			opno;
+	Node	   *other;
+	Const	   *value;
+	int			strategy;
+	bool		array = false;
+
+	if (IsA(clause, NullTest))
+	{
+		dbl_intervals_null(iv, ((NullTest *) clause)->nulltesttype == IS_NULL);
+		return true;
+	}
+	if (IsA(clause, OpExpr))
+	{
+		opno = ((OpExpr *) clause)->opno;
+		other = get_rightop(clause);
+	}
+	else if (IsA(clause, ScalarArrayOpExpr))
+	{
+		opno = ((ScalarArrayOpExpr *) clause)->opno;
+		other = (Node *) lsecond(((ScalarArrayOpExpr *) clause)->args);
+		array = true;
+	}
+	else
+		return false;
+
+	strategy = get_op_opfamily_strategy(opno, index->opfamily[column]);
+	value = known_value(root, other);
+	if (strategy == 0 || value == NULL)
+		return false;
+	if (value->constisnull)
+	{
+		dbl_intervals_none(iv);
+		return true;
+	}
+	if (array)
+	{
+		Oid			elemtype = get_element_type(value->consttype);
+
+		if (!is_integer(elemtype))
+			return false;
+		dbl_intervals_any(iv, strategy, value->constvalue, elemtype);
+		return true;
+	}
+	if (!is_integer(value->consttype))
+		return false;
+	dbl_intervals_compare(iv, strategy, dbl_key_value(value->constvalue, value->consttype));
+	return true;
+}
+
+/* The conditions as sets of values; false if they aren't all known. */
+static bool
+known_conditions(PlannerInfo *root, IndexPath *path, DblIntervals *iv)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	dbl_intervals_all(&iv[0]);
+	dbl_intervals_all(&iv[1]);
+	foreach(lc, path->indexclauses)
+	{
+		IndexClause *iclause = lfirst_node(IndexClause, lc);
+
+		foreach(lc2, iclause->indexquals)
+		{
+			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc2);
+
+			if (iclause->indexcol > 1 ||
+				!apply_condition(root, path->indexinfo, iclause->indexcol, rinfo->clause,
+								 &iv[iclause->indexcol]))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Number of versions that the conditions on these columns select, as the store knows it. */
+static double
+count_versions(DblStore *store, DblAccess access, const DblIntervals *first,
+			   const DblIntervals *second)
+{
+	int			n1 = dbl_intervals_nranges(first);
+	int			n2 = second ? dbl_intervals_nranges(second) : 1;
+	double		n = 0;
+	double		all = (double) n1 * n2;
+	int			counted = 0;
+
+	for (int i = 0; i < n1; i++)
+	{
+		DblRange	r1 = dbl_intervals_range(first, i);
+
+		for (int k = 0; k < n2; k++)
+		{
+			DblRange	r2;
+			bool		exact;
+
+			/* a long list: the rest is like its beginning */
+			if (counted >= COMBINATIONS_MAX)
+				return n * all / counted;
+			if (second)
+				r2 = dbl_intervals_range(second, k);
+			n += dbl_count(store, access, &r1, second ? &r2 : NULL, NODES_MAX, &exact);
+			counted++;
+		}
+	}
+	return n;
+}
+
+/* Versions that a scan with these conditions reads; -1 when that isn't known. */
+static double
+versions_read(PlannerInfo *root, IndexPath *path, double *total)
+{
+	RangeTblEntry *rte = planner_rt_fetch(path->indexinfo->rel->relid, root);
+	DblIntervals iv[2];
+	DblKeyKind	kind;
+	AttrNumber	attnums[2];
+	Relation	rel;
+	DblTable   *t;
+	double		n = -1;
+
+	if (rte->rtekind != RTE_RELATION || path->indexinfo->ncolumns > 2)
+		return -1;
+	for (int i = 0; i < path->indexinfo->ncolumns; i++)
+		attnums[i] = path->indexinfo->indexkeys[i];
+	if (!dbl_key_kind(attnums, path->indexinfo->ncolumns, &kind))
+		return -1;
+	if (!known_conditions(root, path, iv))
+		return -1;
+
+	rel = table_open(rte->relid, NoLock);
+	if (RelationIsDoublets(rel))
+	{
+		t = dbl_table_open(rel);
+		dbl_table_lock(rel, t, LW_SHARED);
+		*total = t->store.shared->nused;
+		if (dbl_intervals_empty(&iv[0]) || dbl_intervals_empty(&iv[1]))
+			n = 0;
+		else if (kind == DBL_KEY_TYPE_ID)
+			n = Min(count_versions(&t->store, DBL_BY_TYPE, &iv[0], NULL),
+					count_versions(&t->store, DBL_BY_ID, &iv[1], NULL));
+		else
+			n = count_versions(&t->store, dbl_key_access(kind), &iv[0],
+							   path->indexinfo->ncolumns == 2 && !dbl_intervals_is_all(&iv[1]) ?
+							   &iv[1] : NULL);
+		dbl_table_unlock(t);
+	}
+	table_close(rel, NoLock);
+	return n;
+}
+
+void
+dbl_amcostestimate(struct PlannerInfo *root, struct IndexPath *path, double loop_count,
+				   Cost *startup, Cost *total, Selectivity *selectivity,
+				   double *correlation, double *pages)
+{
+	GenericCosts costs;
+	double		versions = 0;
+	double		read;
+	double		tuples;
+	double		descents;
+
+	memset(&costs, 0, sizeof(costs));
+	genericcostestimate(root, path, loop_count, &costs);
+
+	read = versions_read(root, path, &versions);
+	if (read >= 0 && versions > 0)
+	{
+		costs.indexSelectivity = Min(read / versions, 1.0);
+		tuples = Min(rint(costs.indexSelectivity * path->indexinfo->tuples), read);
+	}
+	else
+		tuples = costs.numIndexTuples;
+	tuples = clamp_row_est(tuples);
+
+	/*
+	 * A descent touches some nodes.  Each entry costs as little as in an index that is in cache; the
+	 * conditions are not evaluated again for each, as they are ranges.
+	 */
+	descents = Max(costs.num_sa_scans, 1.0);
+	*startup = 10.0 * cpu_operator_cost;
+	*total = *startup + descents * 10.0 * cpu_operator_cost + tuples * cpu_index_tuple_cost;
+
+	/* (type, id) in order may have to be sorted */
+	if (path->indexinfo->ncolumns == 2 && path->indexinfo->indexkeys[0] == DBL_TYPE + 1)
+	{
+		Cost		sort = tuples * cpu_operator_cost * log2(Max(tuples, 2.0));
+
+		*startup += sort;
+		*total += sort;
+	}
+
+	*selectivity = costs.indexSelectivity;
+
+	/*
+	 * No version is farther away than another, which the planner knows as perfect correlation: it
+	 * then charges the table's part of the scan by the pages' worth of it.
+	 */
+	*correlation = 1.0;
+	*pages = ceil(tuples / VERSIONS_A_PAGE);
+}
