@@ -7,6 +7,8 @@
  */
 #include "store/internal.h"
 
+#define WINDOW_SAMPLE	64
+
 static uint32_t
 count_node(DblStore *s, DblAccess access, const DblNode *node, const DblRange *second)
 {
@@ -54,13 +56,20 @@ blocks_between(DblStore *s, int64_t lo, int64_t hi)
 		if (upto > below)
 			n += upto - below;
 	}
-	if (window > 0)
+	if (lo < -1)
+		lo = -1;
+	if (hi > window)
+		hi = window;
+	if (hi - lo > 1)
 	{
-		double		from = lo < -1 ? -1 : (double) lo;
-		double		to = hi > window ? (double) window : (double) hi;
+		/* the window need not be full: look here and there */
+		uint64_t	between = (uint64_t) (hi - lo - 1);
+		uint64_t	looks = between < WINDOW_SAMPLE ? between : WINDOW_SAMPLE;
+		uint64_t	there = 0;
 
-		if (to - from > 1)
-			n += (to - from - 1) * (sh->nblocks - in_tree) / (double) window;
+		for (uint64_t i = 0; i < looks; i++)
+			there += *window_at(s, (uint32_t) (lo + 1 + (int64_t) (i * between / looks))) != 0;
+		n += (double) between * there / looks;
 	}
 	return n;
 }
