@@ -269,12 +269,12 @@ survey(Build *b)
 	{
 		DblVersion *v = dbl_version(s, slot);
 
-		slot_links(s, slot)->place = NIL;
+		slot_links(s, slot)->place = NONE;
 		if (!(v->flags & DBL_F_USED))
 		{
 			v->left = sh->free_slots;
-			v->right = NIL;
-			if (v->left != NIL)
+			v->right = NONE;
+			if (v->left != NONE)
 				dbl_version(s, v->left)->right = slot;
 			sh->free_slots = slot;
 			continue;

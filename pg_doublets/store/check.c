@@ -141,14 +141,14 @@ check_subtree(Check *c, int kind, uint32_t x, int depth)
 {
 	DblStore   *s = c->s;
 	int			seen = tree_seen(kind);
-	DblSlot		slot = kind == TREE_BLOCK ? NIL : x;
+	DblSlot		slot = kind == TREE_BLOCK ? NONE : x;
 	DblBound	key;
 	uint32_t	left;
 	uint32_t	right;
 	uint32_t	nleft;
 	uint32_t	nright;
 
-	if (x == NIL || c->stop)
+	if (x == NONE || c->stop)
 		return;
 	if (depth == TREE_DEPTH)
 	{
@@ -157,7 +157,7 @@ check_subtree(Check *c, int kind, uint32_t x, int depth)
 	}
 	if (x >= c->limit[seen])
 	{
-		tell(c, NIL, no_such[kind]);
+		tell(c, NONE, no_such[kind]);
 		return;
 	}
 	if (is_seen(c, seen, x))
@@ -207,50 +207,50 @@ check_list(Check *c, uint32_t type)
 {
 	DblStore   *s = c->s;
 	DblTypeList *list;
-	uint32_t	prev = NIL;
+	uint32_t	prev = NONE;
 	uint32_t	count = 0;
 	uint32_t	i;
 
 	if (type >= c->limit[SEEN_POOL + DBL_POOL_TYPES])
 	{
-		tell(c, NIL, "link to no list of postings");
+		tell(c, NONE, "link to no list of postings");
 		return;
 	}
 	if (is_seen(c, SEEN_POOL + DBL_POOL_TYPES, type))
 	{
-		tell(c, NIL, "list of postings of two types");
+		tell(c, NONE, "list of postings of two types");
 		return;
 	}
 	set_seen(c, SEEN_POOL + DBL_POOL_TYPES, type);
 	list = type_at(s, type);
-	if (list->head == NIL)
-		tell(c, NIL, "empty list of postings");
-	for (i = list->head; i != NIL && !c->stop;)
+	if (list->head == NONE)
+		tell(c, NONE, "empty list of postings");
+	for (i = list->head; i != NONE && !c->stop;)
 	{
 		DblPosting *p;
 
 		if (i >= c->limit[SEEN_POOL + DBL_POOL_POSTINGS])
 		{
-			tell(c, NIL, "link to no posting");
+			tell(c, NONE, "link to no posting");
 			break;
 		}
 		if (is_seen(c, SEEN_POOL + DBL_POOL_POSTINGS, i))
 		{
-			tell(c, NIL, "posting twice in lists");
+			tell(c, NONE, "posting twice in lists");
 			break;
 		}
 		set_seen(c, SEEN_POOL + DBL_POOL_POSTINGS, i);
 		p = posting_at(s, i);
 		if (p->type != type)
-			tell(c, NIL, "posting in the list of another type");
+			tell(c, NONE, "posting in the list of another type");
 		if (p->prev != prev)
-			tell(c, NIL, "wrong link back in a list of postings");
+			tell(c, NONE, "wrong link back in a list of postings");
 		if (p->seq >= list->next_seq ||
-			(prev != NIL && p->seq <= posting_at(s, prev)->seq))
-			tell(c, NIL, "wrong order in a list of postings");
+			(prev != NONE && p->seq <= posting_at(s, prev)->seq))
+			tell(c, NONE, "wrong order in a list of postings");
 		if (p->fill > DBL_POSTING_SLOTS || p->used == 0 ||
 			(p->used & ~((1u << p->fill) - 1)) != 0)
-			tell(c, NIL, "wrong places in a posting");
+			tell(c, NONE, "wrong places in a posting");
 		for (unsigned pos = 0; pos < DBL_POSTING_SLOTS; pos++)
 		{
 			DblSlot		slot = p->slots[pos];
@@ -261,7 +261,7 @@ check_list(Check *c, uint32_t type)
 			count++;
 			if (slot >= s->shared->nslots)
 			{
-				tell(c, NIL, "no such slot in a posting");
+				tell(c, NONE, "no such slot in a posting");
 				continue;
 			}
 			if (is_seen(c, SEEN_POSTING, slot))
@@ -283,9 +283,9 @@ check_list(Check *c, uint32_t type)
 		i = p->next;
 	}
 	if (list->tail != prev)
-		tell(c, NIL, "wrong end of a list of postings");
+		tell(c, NONE, "wrong end of a list of postings");
 	if (list->count != count)
-		tell(c, NIL, "wrong count of a list of postings");
+		tell(c, NONE, "wrong count of a list of postings");
 }
 
 static void
@@ -298,10 +298,10 @@ check_node(Check *c, const DblNode *node, int64_t value, bool null)
 		c->have_prev = false;
 		check_subtree(c, kind, node->root[kind], 0);
 	}
-	if (node->type != NIL)
+	if (node->type != NONE)
 		check_list(c, node->type);
 	if (!null && node_is_empty(node))
-		tell(c, NIL, "empty node in the directory");
+		tell(c, NONE, "empty node in the directory");
 }
 
 static void
@@ -321,7 +321,7 @@ check_directory(Check *c)
 		DblBlock   *b = block_at(s, i);
 
 		if (is_seen(c, blocks, i) && b->number >= 0 && b->number < sh->window)
-			tell(c, NIL, "block of the window in the directory's tree");
+			tell(c, NONE, "block of the window in the directory's tree");
 	}
 	for (uint32_t number = 0; number < sh->window; number++)
 	{
@@ -330,14 +330,14 @@ check_directory(Check *c)
 		if (i-- == 0)
 			continue;
 		if (i >= c->limit[blocks])
-			tell(c, NIL, no_such[TREE_BLOCK]);
+			tell(c, NONE, no_such[TREE_BLOCK]);
 		else if (is_seen(c, blocks, i))
-			tell(c, NIL, twice[TREE_BLOCK]);
+			tell(c, NONE, twice[TREE_BLOCK]);
 		else
 		{
 			set_seen(c, blocks, i);
 			if (block_at(s, i)->number != number)
-				tell(c, NIL, "wrong block in the directory's window");
+				tell(c, NONE, "wrong block in the directory's window");
 		}
 	}
 
@@ -353,18 +353,18 @@ check_directory(Check *c)
 		n = count_bits(b->present);
 		if (b->class >= DBL_NODE_CLASSES || n == 0 || n > 1u << b->class)
 		{
-			tell(c, NIL, "wrong number of nodes in a block");
+			tell(c, NONE, "wrong number of nodes in a block");
 			continue;
 		}
 		pool = SEEN_POOL + DBL_POOL_NODES + (int) b->class;
 		if (b->nodes >= c->limit[pool])
 		{
-			tell(c, NIL, "link to no nodes in a block");
+			tell(c, NONE, "link to no nodes in a block");
 			continue;
 		}
 		if (is_seen(c, pool, b->nodes))
 		{
-			tell(c, NIL, "nodes of two blocks");
+			tell(c, NONE, "nodes of two blocks");
 			continue;
 		}
 		set_seen(c, pool, b->nodes);
@@ -376,9 +376,9 @@ check_directory(Check *c)
 	}
 	check_node(c, null_node(s), 0, true);
 	if (nblocks != sh->nblocks)
-		tell(c, NIL, "wrong number of blocks");
+		tell(c, NONE, "wrong number of blocks");
 	if (nnodes != sh->nnodes)
-		tell(c, NIL, "wrong number of nodes");
+		tell(c, NONE, "wrong number of nodes");
 }
 
 static void
@@ -386,17 +386,17 @@ check_slots(Check *c)
 {
 	DblStore   *s = c->s;
 	DblStoreShared *sh = s->shared;
-	DblSlot		prev = NIL;
+	DblSlot		prev = NONE;
 	DblSlot		slot;
 	uint64_t	used = 0;
 
-	for (slot = sh->free_slots; slot != NIL && !c->stop;)
+	for (slot = sh->free_slots; slot != NONE && !c->stop;)
 	{
 		DblVersion *v;
 
 		if (slot >= sh->nslots)
 		{
-			tell(c, NIL, "no such slot in the free list");
+			tell(c, NONE, "no such slot in the free list");
 			break;
 		}
 		if (is_seen(c, SEEN_FREE, slot))
@@ -432,7 +432,7 @@ check_slots(Check *c)
 		}
 	}
 	if (!c->stop && used != sh->nused)
-		tell(c, NIL, "wrong number of used slots");
+		tell(c, NONE, "wrong number of used slots");
 }
 
 /* Each item of a pool is either in use, once, or free. */
@@ -444,31 +444,31 @@ check_pool(Check *c, int p)
 	uint32_t	nfree = 0;
 	uint32_t	i = pool->free_head;
 
-	while (i != NIL && !c->stop)
+	while (i != NONE && !c->stop)
 	{
 		if (i >= pool->count)
 		{
-			tell(c, NIL, "no such item in a pool's free list");
+			tell(c, NONE, "no such item in a pool's free list");
 			return;
 		}
 		if (is_seen(c, SEEN_POOL + p, i))
 		{
-			tell(c, NIL, "item of a pool both free and in use, or free twice");
+			tell(c, NONE, "item of a pool both free and in use, or free twice");
 			return;
 		}
-		if (p == DBL_POOL_POSTINGS && posting_at(s, i)->type != NIL)
-			tell(c, NIL, "free posting with a type");
+		if (p == DBL_POOL_POSTINGS && posting_at(s, i)->type != NONE)
+			tell(c, NONE, "free posting with a type");
 		set_seen(c, SEEN_POOL + p, i);
 		nfree++;
 		i = *(uint32_t *) pool_item(s, p, i, dbl_pool_shift[p], dbl_pool_item_size[p]);
 	}
 	if (nfree != pool->nfree)
-		tell(c, NIL, "wrong number of free items in a pool");
+		tell(c, NONE, "wrong number of free items in a pool");
 	for (i = 0; i < pool->count && !c->stop; i++)
 	{
 		if (!is_seen(c, SEEN_POOL + p, i))
 		{
-			tell(c, NIL, "item of a pool neither free nor in use");
+			tell(c, NONE, "item of a pool neither free nor in use");
 			break;
 		}
 	}
@@ -489,15 +489,15 @@ dbl_store_check(DblStore *s, DblFaultFn fault, void *arg)
 			(uint64_t) s->pools[p].nbase << dbl_pool_shift[p];
 
 		if (sh->pools[p].capacity > have || sh->pools[p].count > sh->pools[p].capacity)
-			tell(&c, NIL, "pool bigger than its memory");
+			tell(&c, NONE, "pool bigger than its memory");
 	}
 	if (sh->nslots > sh->pools[DBL_POOL_VERSIONS].capacity ||
 		sh->nslots > sh->pools[DBL_POOL_LINKS].capacity)
-		tell(&c, NIL, "more slots than memory for them");
+		tell(&c, NONE, "more slots than memory for them");
 	if (sh->window > sh->pools[DBL_POOL_WINDOW].capacity)
-		tell(&c, NIL, "window bigger than its memory");
+		tell(&c, NONE, "window bigger than its memory");
 	if (sh->building)
-		tell(&c, NIL, "bulk load not finished");
+		tell(&c, NONE, "bulk load not finished");
 	if (c.nfaults)
 		return c.nfaults;
 
@@ -509,7 +509,7 @@ dbl_store_check(DblStore *s, DblFaultFn fault, void *arg)
 	memory = s->mem.scratch_alloc(s->mem.ctx, words * sizeof(uint64_t));
 	if (memory == NULL)
 	{
-		tell(&c, NIL, "no memory to check the store");
+		tell(&c, NONE, "no memory to check the store");
 		return c.nfaults;
 	}
 	memset(memory, 0, words * sizeof(uint64_t));

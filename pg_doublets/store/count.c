@@ -17,8 +17,8 @@ count_node(DblStore *s, DblAccess access, const DblNode *node, const DblRange *s
 	int			nsegs;
 
 	if (access == DBL_BY_TYPE)
-		return node->type == NIL ? 0 : type_at(s, node->type)->count;
-	if (node->root[access] == NIL)
+		return node->type == NONE ? 0 : type_at(s, node->type)->count;
+	if (node->root[access] == NONE)
 		return 0;
 	if (access == DBL_BY_ID || second == NULL)
 		return tree_size_of(s, access, node->root[access]);

@@ -25,20 +25,20 @@ in_window(const DblStore *s, int64_t number)
 	return (uint64_t) number < s->shared->window;
 }
 
-/* The block of the tree next to a number, that one included; or NIL. */
+/* The block of the tree next to a number, that one included; or NONE. */
 static uint32_t
 tree_block(DblStore *s, int64_t number, bool backward)
 {
 	DblBound	bound = {false, number, backward ? SLOT_BEHIND : SLOT_BEFORE};
-	uint32_t	i = NIL;
+	uint32_t	i = NONE;
 
-	if (s->shared->root_block != NIL)
+	if (s->shared->root_block != NONE)
 		dbl_tree_walk(s, TREE_BLOCK, s->shared->root_block, backward,
 					  backward ? NULL : &bound, backward ? &bound : NULL, &i, 1);
 	return i;
 }
 
-/* The block of that number, or NIL. */
+/* The block of that number, or NONE. */
 uint32_t
 dbl_dir_block(DblStore *s, int64_t number)
 {
@@ -48,7 +48,7 @@ dbl_dir_block(DblStore *s, int64_t number)
 		return *window_at(s, (uint32_t) number) - 1;
 
 	t = s->shared->root_block;
-	for (int d = 0; t != NIL && d < TREE_DEPTH; d++)
+	for (int d = 0; t != NONE && d < TREE_DEPTH; d++)
 	{
 		DblBlock   *b = block_at(s, t);
 
@@ -56,7 +56,7 @@ dbl_dir_block(DblStore *s, int64_t number)
 			return t;
 		t = number < b->number ? b->left : b->right;
 	}
-	return NIL;
+	return NONE;
 }
 
 static DblNode *
@@ -77,7 +77,7 @@ dbl_dir_find(DblStore *s, int64_t value, bool null)
 	if (null)
 		return node_is_empty(null_node(s)) ? NULL : null_node(s);
 	block = dbl_dir_block(s, block_number(value));
-	if (block == NIL || !(block_at(s, block)->present >> bit & 1))
+	if (block == NONE || !(block_at(s, block)->present >> bit & 1))
 		return NULL;
 	return block_node(s, block, bit);
 }
@@ -93,8 +93,8 @@ make_block(DblStore *s, int64_t number)
 
 	memset(b, 0, sizeof(*b));
 	b->number = number;
-	b->nodes = NIL;
-	b->left = b->right = NIL;
+	b->nodes = NONE;
+	b->left = b->right = NONE;
 	sh->nblocks++;
 	if (in_window(s, number))
 	{
@@ -122,7 +122,7 @@ drop_block(DblStore *s, uint32_t i)
 {
 	DblBlock   *b = block_at(s, i);
 
-	if (b->nodes != NIL)
+	if (b->nodes != NONE)
 		dbl_pool_put(s, NODES_POOL(b->class), b->nodes);
 	if (in_window(s, b->number))
 		*window_at(s, (uint32_t) b->number) = 0;
@@ -138,7 +138,7 @@ move_nodes(DblStore *s, DblBlock *b, uint32_t class)
 {
 	uint32_t	to = dbl_pool_get(s, NODES_POOL(class));
 
-	if (b->nodes != NIL)
+	if (b->nodes != NONE)
 	{
 		memcpy(nodes_at(s, class, to), nodes_at(s, b->class, b->nodes),
 			   sizeof(DblNode) * count_bits(b->present));
@@ -175,19 +175,19 @@ dbl_dir_make(DblStore *s, int64_t value, bool null)
 	if (null)
 		return null_node(s);
 	i = dbl_dir_block(s, block_number(value));
-	if (i == NIL)
+	if (i == NONE)
 		i = make_block(s, block_number(value));
 	b = block_at(s, i);
 	if (b->present >> bit & 1)
 		return block_node(s, i, bit);
 
 	n = count_bits(b->present);
-	if (b->nodes == NIL || n == 1u << b->class)
+	if (b->nodes == NONE || n == 1u << b->class)
 		move_nodes(s, b, class_for(n + 1));
 	at = block_index(b, bit);
 	node = nodes_at(s, b->class, b->nodes) + at;
 	memmove(node + 1, node, sizeof(DblNode) * (n - at));
-	memset(node, 0xFF, sizeof(DblNode));	/* all NIL */
+	memset(node, 0xFF, sizeof(DblNode));	/* all NONE */
 	b->present |= UINT64_C(1) << bit;
 	s->shared->nnodes++;
 	return node;
@@ -222,7 +222,7 @@ dbl_dir_drop_if_empty(DblStore *s, int64_t value, bool null)
 	if (null)
 		return;
 	i = dbl_dir_block(s, block_number(value));
-	if (i == NIL)
+	if (i == NONE)
 		return;
 	b = block_at(s, i);
 	if (!(b->present >> bit & 1))
@@ -283,7 +283,7 @@ dbl_dir_widen(DblStore *s)
 		uint32_t	i = tree_block(s, from, false);
 		DblBlock   *b;
 
-		if (i == NIL)
+		if (i == NONE)
 			break;
 		b = block_at(s, i);
 		if (b->number >= to || !dbl_tree_remove(s, TREE_BLOCK, &sh->root_block, i))
@@ -305,7 +305,7 @@ dbl_dir_prepare_block(DblStore *s, int64_t number, uint64_t mask)
 	uint64_t	all;
 	uint32_t	class;
 
-	if (i == NIL)
+	if (i == NONE)
 	{
 		if (s->shared->window_wanted)
 			dbl_dir_widen(s);
@@ -318,7 +318,7 @@ dbl_dir_prepare_block(DblStore *s, int64_t number, uint64_t mask)
 	if (all == b->present)
 		return true;
 	class = class_for(count_bits(all));
-	if (b->nodes == NIL || class > b->class)
+	if (b->nodes == NONE || class > b->class)
 	{
 		if (!pool_reserve(s, NODES_POOL(class), 1))
 			return false;
@@ -332,7 +332,7 @@ dbl_dir_prepare_block(DblStore *s, int64_t number, uint64_t mask)
 
 /* --- walking ---------------------------------------------------------------------- */
 
-/* The first block of a number or above (backward: or below), or NIL. */
+/* The first block of a number or above (backward: or below), or NONE. */
 uint32_t
 dbl_dir_next_block(DblStore *s, int64_t number, bool backward)
 {
@@ -344,7 +344,7 @@ dbl_dir_next_block(DblStore *s, int64_t number, bool backward)
 		if (number < 0)
 		{
 			i = tree_block(s, number, false);
-			if (i != NIL && block_at(s, i)->number < 0)
+			if (i != NONE && block_at(s, i)->number < 0)
 				return i;
 			number = 0;
 		}
@@ -359,7 +359,7 @@ dbl_dir_next_block(DblStore *s, int64_t number, bool backward)
 	if (number >= window)
 	{
 		i = tree_block(s, number, true);
-		if (i != NIL && block_at(s, i)->number >= window)
+		if (i != NONE && block_at(s, i)->number >= window)
 			return i;
 		number = window - 1;
 	}
@@ -394,7 +394,7 @@ dbl_dir_seek(DblStore *s, int64_t value, bool backward, DblDirPos *pos)
 	uint32_t	i = dbl_dir_next_block(s, number, backward);
 	uint64_t	mask;
 
-	if (i != NIL && block_at(s, i)->number == number)
+	if (i != NONE && block_at(s, i)->number == number)
 	{
 		mask = backward ? UINT64_MAX >> (63 - bit) : UINT64_MAX << bit;
 		mask &= block_at(s, i)->present;
@@ -405,7 +405,7 @@ dbl_dir_seek(DblStore *s, int64_t value, bool backward, DblDirPos *pos)
 			return false;
 		i = dbl_dir_next_block(s, backward ? number - 1 : number + 1, backward);
 	}
-	if (i == NIL)
+	if (i == NONE)
 		return false;
 	mask = block_at(s, i)->present;
 	if (mask == 0)

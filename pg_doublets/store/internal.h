@@ -17,7 +17,7 @@
 #define DBL_UNLIKELY(x)	__builtin_expect((x) != 0, 0)
 #define DBL_INLINE		static inline __attribute__((always_inline))
 
-#define NIL				DBL_NO_SLOT	/* no slot, no item */
+#define NONE				DBL_NO_SLOT	/* no slot, no item */
 
 /* Links of one tree in a slot. */
 typedef struct DblTreeLinks
@@ -33,14 +33,14 @@ typedef struct DblLinks
 	DblTreeLinks out;			/* among the links of one source */
 	DblTreeLinks in;			/* among the links of one target */
 	uint32_t	id_size;		/* among the versions of one id */
-	uint32_t	place;			/* posting * 16 + position; NIL: in none */
+	uint32_t	place;			/* posting * 16 + position; NONE: in none */
 } DblLinks;
 
 /* Everything about one value. */
 typedef struct DblNode
 {
 	uint32_t	root[3];		/* trees: by id, outgoing, incoming */
-	uint32_t	type;			/* list of postings, or NIL */
+	uint32_t	type;			/* list of postings, or NONE */
 } DblNode;
 
 /* 64 consecutive values.  The nodes that there are lie in one array, in order. */
@@ -71,13 +71,13 @@ typedef struct DblTypeList
 /*
  * A cache line of slots of one type.  Places are used once, in order; removed
  * entries leave holes.  `next` is first since it threads free items: `type`
- * must stay NIL in those.
+ * must stay NONE in those.
  */
 typedef struct DblPosting
 {
 	uint32_t	next;
 	uint32_t	prev;
-	uint32_t	type;			/* list that it belongs to; NIL when free */
+	uint32_t	type;			/* list that it belongs to; NONE when free */
 	uint32_t	seq;			/* grows along the list */
 	uint16_t	used;			/* bit i: slots[i] counts */
 	uint16_t	fill;			/* places used so far */
@@ -154,7 +154,7 @@ null_node(DblStore *s)
 DBL_INLINE bool
 node_is_empty(const DblNode *node)
 {
-	return (node->root[0] & node->root[1] & node->root[2] & node->type) == NIL;
+	return (node->root[0] & node->root[1] & node->root[2] & node->type) == NONE;
 }
 
 /* --- memory.c ---------------------------------------------------------------- */
@@ -316,7 +316,7 @@ tree_size(DblStore *s, int kind, uint32_t x)
 DBL_INLINE uint32_t
 tree_size_of(DblStore *s, int kind, uint32_t x)
 {
-	return x == NIL ? 0 : *tree_size(s, kind, x);
+	return x == NONE ? 0 : *tree_size(s, kind, x);
 }
 
 /* What an entry is ordered by, besides its number. */

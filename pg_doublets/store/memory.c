@@ -215,7 +215,7 @@ dbl_pool_get(DblStore *s, int p)
 	DblPool    *pool = &s->shared->pools[p];
 	uint32_t	i = pool->free_head;
 
-	if (i != NIL)
+	if (i != NONE)
 	{
 		pool->free_head = *(uint32_t *) pool_item(s, p, i, dbl_pool_shift[p],
 												  dbl_pool_item_size[p]);
@@ -288,12 +288,12 @@ dbl_store_init(DblStoreShared *shared, bool has_type)
 	shared->layout = layout + 1;
 	shared->epoch = epoch + 1;
 	shared->has_type = has_type;
-	shared->free_slots = NIL;
-	shared->root_block = NIL;
+	shared->free_slots = NONE;
+	shared->root_block = NONE;
 	for (int i = 0; i < 4; i++)
-		shared->null_node[i] = NIL;
+		shared->null_node[i] = NONE;
 	for (int p = 0; p < DBL_NPOOLS; p++)
-		shared->pools[p].free_head = NIL;
+		shared->pools[p].free_head = NONE;
 }
 
 void

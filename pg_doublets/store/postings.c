@@ -19,24 +19,24 @@ dbl_posting_add(DblStore *s, DblNode *node, DblSlot slot)
 	DblTypeList *list;
 	DblPosting *p;
 
-	if (node->type == NIL)
+	if (node->type == NONE)
 	{
 		node->type = dbl_pool_get(s, DBL_POOL_TYPES);
-		*type_at(s, node->type) = (DblTypeList) {NIL, NIL, 0, 0};
+		*type_at(s, node->type) = (DblTypeList) {NONE, NONE, 0, 0};
 	}
 	list = type_at(s, node->type);
-	if (list->tail == NIL || posting_at(s, list->tail)->fill == DBL_POSTING_SLOTS)
+	if (list->tail == NONE || posting_at(s, list->tail)->fill == DBL_POSTING_SLOTS)
 	{
 		uint32_t	i = dbl_pool_get(s, DBL_POOL_POSTINGS);
 
 		p = posting_at(s, i);
-		p->next = NIL;
+		p->next = NONE;
 		p->prev = list->tail;
 		p->type = node->type;
 		p->seq = list->next_seq++;
 		p->used = p->fill = 0;
 		memset(p->slots, 0, sizeof(p->slots));
-		if (list->tail != NIL)
+		if (list->tail != NONE)
 			posting_at(s, list->tail)->next = i;
 		else
 			list->head = i;
@@ -60,7 +60,7 @@ dbl_posting_remove(DblStore *s, DblNode *node, DblSlot slot)
 	DblTypeList *list;
 	DblPosting *p;
 
-	if (node->type == NIL || i >= s->shared->pools[DBL_POOL_POSTINGS].count ||
+	if (node->type == NONE || i >= s->shared->pools[DBL_POOL_POSTINGS].count ||
 		pos >= DBL_POSTING_SLOTS)
 		return;					/* corrupt; dbl_store_check() tells */
 	list = type_at(s, node->type);
@@ -68,27 +68,27 @@ dbl_posting_remove(DblStore *s, DblNode *node, DblSlot slot)
 	if (p->type != node->type || !(p->used >> pos & 1) || p->slots[pos] != slot)
 		return;					/* likewise */
 
-	slot_links(s, slot)->place = NIL;
+	slot_links(s, slot)->place = NONE;
 	p->used &= (uint16_t) ~(1u << pos);
 	list->count--;
 	if (p->used == 0)
 	{
 		/* a tail with room goes too: its places must not come back under the same number */
-		if (p->prev != NIL)
+		if (p->prev != NONE)
 			posting_at(s, p->prev)->next = p->next;
 		else
 			list->head = p->next;
-		if (p->next != NIL)
+		if (p->next != NONE)
 			posting_at(s, p->next)->prev = p->prev;
 		else
 			list->tail = p->prev;
-		p->type = NIL;
+		p->type = NONE;
 		dbl_pool_put(s, DBL_POOL_POSTINGS, i);
 	}
-	if (list->head == NIL)
+	if (list->head == NONE)
 	{
 		dbl_pool_put(s, DBL_POOL_TYPES, node->type);
-		node->type = NIL;
+		node->type = NONE;
 	}
 }
 
@@ -112,27 +112,27 @@ resume(DblStore *s, uint32_t type, bool backward, const DblCursor *from, int *po
 			return i;
 		}
 	}
-	if (list->head == NIL)
-		return NIL;
+	if (list->head == NONE)
+		return NONE;
 
 	/* look from the nearer end for the last one at or below, the first one at or above */
 	*pos = backward ? DBL_POSTING_SLOTS : -1;
 	if (from->chunk_seq < posting_at(s, list->head)->seq)
-		return backward ? NIL : list->head;
+		return backward ? NONE : list->head;
 	if (from->chunk_seq > posting_at(s, list->tail)->seq)
-		return backward ? list->tail : NIL;
+		return backward ? list->tail : NONE;
 	if (from->chunk_seq - posting_at(s, list->head)->seq <
 		posting_at(s, list->tail)->seq - from->chunk_seq)
 	{
 		i = list->head;
-		while (i != NIL && posting_at(s, i)->seq < from->chunk_seq)
+		while (i != NONE && posting_at(s, i)->seq < from->chunk_seq)
 			i = posting_at(s, i)->next;
-		return i == NIL || !backward ? i : posting_at(s, i)->prev;
+		return i == NONE || !backward ? i : posting_at(s, i)->prev;
 	}
 	i = list->tail;
-	while (i != NIL && posting_at(s, i)->seq > from->chunk_seq)
+	while (i != NONE && posting_at(s, i)->seq > from->chunk_seq)
 		i = posting_at(s, i)->prev;
-	return i == NIL || backward ? i : posting_at(s, i)->next;
+	return i == NONE || backward ? i : posting_at(s, i)->next;
 }
 
 /* The next slots of a list, from an end (from NULL) or behind a cursor. */
@@ -148,12 +148,12 @@ dbl_posting_scan(DblStore *s, uint32_t type, bool backward, const DblCursor *fro
 
 	if (from != NULL)
 		i = resume(s, type, backward, from, &pos);
-	while (i != NIL && n < max && left-- > 0)
+	while (i != NONE && n < max && left-- > 0)
 	{
 		DblPosting *p = posting_at(s, i);
 		uint32_t	next = backward ? p->prev : p->next;
 
-		if (next != NIL)
+		if (next != NONE)
 			__builtin_prefetch(posting_at(s, next));
 		pos += backward ? -1 : 1;
 		for (; pos >= 0 && pos < DBL_POSTING_SLOTS && n < max; pos += backward ? -1 : 1)

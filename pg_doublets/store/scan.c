@@ -52,11 +52,11 @@ scan_node(DblStore *s, DblAccess access, const DblNode *node, const DblRange *se
 	int			nsegs;
 
 	if (access == DBL_BY_TYPE)
-		return node->type == NIL ? 0 :
+		return node->type == NONE ? 0 :
 			dbl_posting_scan(s, node->type, backward, from, out, max);
 
 	root = node->root[access];
-	if (root == NIL)
+	if (root == NONE)
 		return 0;
 	if (from != NULL)
 	{
@@ -158,7 +158,7 @@ dbl_scan(DblStore *s, DblAccess access, const DblRange *first, const DblRange *s
 		}
 		if (!dbl_dir_seek(s, value, backward, &pos))
 			continue;
-		block = NIL;
+		block = NONE;
 		do
 		{
 			if (backward ? pos.value < seg[i].lo : pos.value > seg[i].hi)

@@ -15,8 +15,8 @@ free_slot_push(DblStore *s, DblSlot slot)
 	DblVersion *v = dbl_version(s, slot);
 
 	v->left = s->shared->free_slots;
-	v->right = NIL;
-	if (v->left != NIL)
+	v->right = NONE;
+	if (v->left != NONE)
 		dbl_version(s, v->left)->right = slot;
 	s->shared->free_slots = slot;
 }
@@ -26,9 +26,9 @@ free_slot_take(DblStore *s, DblSlot slot)
 {
 	DblVersion *v = dbl_version(s, slot);
 
-	if (v->left != NIL)
+	if (v->left != NONE)
 		dbl_version(s, v->left)->right = v->right;
-	if (v->right != NIL)
+	if (v->right != NONE)
 		dbl_version(s, v->right)->left = v->left;
 	else
 		s->shared->free_slots = v->left;
@@ -42,7 +42,7 @@ dbl_peek_free(DblStore *s, uint32_t n, DblSlot *out)
 
 	for (uint32_t i = 0; i < n; i++)
 	{
-		if (slot != NIL)
+		if (slot != NONE)
 		{
 			out[i] = slot;
 			slot = dbl_version(s, slot)->left;
@@ -106,7 +106,7 @@ dbl_insert(DblStore *s, DblSlot slot, const DblVersion *v)
 	}
 	*to = *v;
 	to->flags |= DBL_F_USED;
-	slot_links(s, slot)->place = NIL;
+	slot_links(s, slot)->place = NONE;
 	sh->nused++;
 
 	for (int kind = TREE_ID; kind <= TREE_IN; kind++)
@@ -154,7 +154,7 @@ dbl_remove(DblStore *s, DblSlot slot)
 	}
 	memset(v, 0, sizeof(*v));
 	memset(slot_links(s, slot), 0, sizeof(DblLinks));
-	slot_links(s, slot)->place = NIL;
+	slot_links(s, slot)->place = NONE;
 	sh->nused--;
 	free_slot_push(s, slot);
 }

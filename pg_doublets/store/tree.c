@@ -56,10 +56,10 @@ maintain(DblStore *s, int kind, uint32_t x, int side)
 	uint32_t	light;
 	uint32_t   *p;
 
-	if (x == NIL)
+	if (x == NONE)
 		return x;
 	heavy = *child(s, kind, x, side);
-	if (heavy == NIL)
+	if (heavy == NONE)
 		return x;
 	light = tree_size_of(s, kind, *child(s, kind, x, !side));
 	if (tree_size_of(s, kind, *child(s, kind, heavy, side)) > light)
@@ -107,10 +107,10 @@ insert(DblStore *s, int kind, uint32_t *root, uint32_t x)
 	uint32_t	t = *root;
 	bool		rotated = false;
 
-	*tree_left(s, kind, x) = NIL;
-	*tree_right(s, kind, x) = NIL;
+	*tree_left(s, kind, x) = NONE;
+	*tree_right(s, kind, x) = NONE;
 	*tree_size(s, kind, x) = 1;
-	if (t == NIL)
+	if (t == NONE)
 	{
 		*root = x;
 		return;
@@ -119,7 +119,7 @@ insert(DblStore *s, int kind, uint32_t *root, uint32_t x)
 	{
 		DblBound	key = tree_key(s, kind, x);
 
-		while (t != NIL && d < TREE_DEPTH)
+		while (t != NONE && d < TREE_DEPTH)
 		{
 			path[d] = t;
 			side[d] = !bound_less(key, tree_key(s, kind, t));
@@ -127,7 +127,7 @@ insert(DblStore *s, int kind, uint32_t *root, uint32_t x)
 			d++;
 		}
 	}
-	if (t != NIL)
+	if (t != NONE)
 		return;					/* corrupt; dbl_store_check() tells */
 	for (int i = 0; i < d; i++)
 		++*tree_size(s, kind, path[i]);
@@ -176,7 +176,7 @@ remove_entry(DblStore *s, int kind, uint32_t *root, uint32_t x)
 	{
 		DblBound	key = tree_key(s, kind, x);
 
-		while (t != NIL && t != x && d < TREE_DEPTH)
+		while (t != NONE && t != x && d < TREE_DEPTH)
 		{
 			path[d] = t;
 			side[d] = !bound_less(key, tree_key(s, kind, t));
@@ -190,8 +190,8 @@ remove_entry(DblStore *s, int kind, uint32_t *root, uint32_t x)
 	at = d;
 	left = *tree_left(s, kind, x);
 	right = *tree_right(s, kind, x);
-	if (left == NIL || right == NIL)
-		instead = left == NIL ? right : left;
+	if (left == NONE || right == NONE)
+		instead = left == NONE ? right : left;
 	else
 	{
 		/* the neighbour from the bigger side takes x's place */
@@ -201,7 +201,7 @@ remove_entry(DblStore *s, int kind, uint32_t *root, uint32_t x)
 		path[d] = x;
 		side[d++] = from;
 		instead = from ? right : left;
-		while (d < TREE_DEPTH && (below = *child(s, kind, instead, !from)) != NIL)
+		while (d < TREE_DEPTH && (below = *child(s, kind, instead, !from)) != NONE)
 		{
 			path[d] = instead;
 			side[d++] = !from;
@@ -245,7 +245,7 @@ rank(DblStore *s, int kind, uint32_t t, const DblBound *bound)
 {
 	uint32_t	n = 0;
 
-	for (int d = 0; t != NIL && d < TREE_DEPTH; d++)
+	for (int d = 0; t != NONE && d < TREE_DEPTH; d++)
 	{
 		if (bound_less(tree_key(s, kind, t), *bound))
 		{
@@ -266,7 +266,7 @@ build(DblStore *s, int kind, const uint32_t *slots, uint32_t n)
 	uint32_t	x;
 
 	if (n == 0)
-		return NIL;
+		return NONE;
 	x = slots[mid];
 	*tree_left(s, kind, x) = build(s, kind, slots, mid);
 	*tree_right(s, kind, x) = build(s, kind, slots + mid + 1, n - mid - 1);
@@ -288,7 +288,7 @@ walk(DblStore *s, int kind, uint32_t t, bool backward, const DblBound *lower,
 	const DblBound *start = backward ? upper : lower;
 	const DblBound *end = backward ? lower : upper;
 
-	while (t != NIL)
+	while (t != NONE)
 	{
 		if (start == NULL ||
 			(backward ? bound_less(tree_key(s, kind, t), *start) :
@@ -311,7 +311,7 @@ walk(DblStore *s, int kind, uint32_t t, bool backward, const DblBound *lower,
 			break;
 		out[n++] = t;
 		t = *child(s, kind, t, !backward);
-		while (t != NIL && d < TREE_DEPTH)
+		while (t != NONE && d < TREE_DEPTH)
 		{
 			stack[d++] = t;
 			t = *child(s, kind, t, backward);

@@ -12,7 +12,7 @@
 typedef struct Found
 {
 	const char *text;			/* looked for */
-	DblSlot		slot;			/* NIL: any */
+	DblSlot		slot;			/* NONE: any */
 	bool		found;
 } Found;
 
@@ -21,7 +21,7 @@ note_fault(void *arg, DblSlot slot, const char *fault)
 {
 	Found	   *f = arg;
 
-	if (strstr(fault, f->text) && (f->slot == NIL || f->slot == slot))
+	if (strstr(fault, f->text) && (f->slot == NONE || f->slot == slot))
 		f->found = true;
 	return true;
 }
@@ -92,7 +92,7 @@ tree_faults(void **state)
 		*tree_left(s, kind, top) = right;
 		*tree_right(s, kind, top) = left;
 		snprintf(text, sizeof(text), "wrong order in a tree %s", name[kind]);
-		expect_fault(m, text, NIL);
+		expect_fault(m, text, NONE);
 		*tree_left(s, kind, top) = left;
 		*tree_right(s, kind, top) = right;
 		check_store(s);
@@ -108,12 +108,12 @@ tree_faults(void **state)
 			uint32_t	up = top;
 			uint32_t	leaf = left;
 
-			while (*tree_left(s, kind, leaf) != NIL)
+			while (*tree_left(s, kind, leaf) != NONE)
 			{
 				up = leaf;
 				leaf = *tree_left(s, kind, leaf);
 			}
-			*tree_left(s, kind, up) = NIL;
+			*tree_left(s, kind, up) = NONE;
 			snprintf(text, sizeof(text), "missing from trees %s", name[kind]);
 			expect_fault(m, text, leaf);
 			*tree_left(s, kind, up) = leaf;
@@ -123,7 +123,7 @@ tree_faults(void **state)
 		/* twice, and round in a circle */
 		*tree_left(s, kind, top) = right;
 		snprintf(text, sizeof(text), "twice in trees %s", name[kind]);
-		expect_fault(m, text, NIL);
+		expect_fault(m, text, NONE);
 		*tree_left(s, kind, top) = top;
 		expect_fault(m, text, top);
 		*tree_left(s, kind, top) = left;
@@ -155,7 +155,7 @@ tree_faults(void **state)
 
 			node->root[kind] = 4000000;
 			snprintf(text, sizeof(text), "link to no slot in a tree %s", name[kind]);
-			expect_fault(m, text, NIL);
+			expect_fault(m, text, NONE);
 			node->root[kind] = 51;
 			snprintf(text, sizeof(text), "free slot reachable in a tree %s", name[kind]);
 			expect_fault(m, text, 51);
@@ -169,8 +169,8 @@ tree_faults(void **state)
 
 			for (i = 0; i < 40; i++)
 			{
-				*tree_left(s, kind, i) = NIL;
-				*tree_right(s, kind, i) = i == 39 ? NIL : i + 1;
+				*tree_left(s, kind, i) = NONE;
+				*tree_right(s, kind, i) = i == 39 ? NONE : i + 1;
 				*tree_size(s, kind, i) = 40 - i;
 			}
 			*root = 0;
@@ -198,19 +198,19 @@ free_list_faults(void **state)
 	dbl_version(s, next)->left = 7;
 	expect_fault(m, "used slot in the free list", 7);
 	dbl_version(s, next)->left = 999;
-	expect_fault(m, "no such slot in the free list", NIL);
-	dbl_version(s, head)->left = NIL;
+	expect_fault(m, "no such slot in the free list", NONE);
+	dbl_version(s, head)->left = NONE;
 	expect_fault(m, "free slot missing from the free list", next);
 	model_delete(m);
 
 	m = sample();
 	dbl_version(&m->store, m->shared.free_slots)->right = 3;
-	expect_fault(m, "wrong link back in the free list", NIL);
+	expect_fault(m, "wrong link back in the free list", NONE);
 	model_delete(m);
 
 	m = sample();
 	m->shared.nused++;
-	expect_fault(m, "wrong number of used slots", NIL);
+	expect_fault(m, "wrong number of used slots", NONE);
 	m->shared.nused--;
 	dbl_version(&m->store, 5)->flags &= ~(uint32_t) DBL_F_USED;
 	expect_fault(m, "free slot reachable in a tree by id", 5);
@@ -240,48 +240,48 @@ posting_faults(void **state)
 	p->slots[0] = 51;
 	expect_fault(m, "free slot reachable in a posting", 51);
 	p->slots[0] = 5000;
-	expect_fault(m, "no such slot in a posting", NIL);
+	expect_fault(m, "no such slot in a posting", NONE);
 	*p = keep;
 	p->used &= (uint16_t) ~2u;
 	expect_fault(m, "missing from postings", 1);
-	expect_fault(m, "wrong count of a list of postings", NIL);
+	expect_fault(m, "wrong count of a list of postings", NONE);
 	*p = keep;
 	p->fill = 3;
-	expect_fault(m, "wrong places in a posting", NIL);
+	expect_fault(m, "wrong places in a posting", NONE);
 	p->fill = 60000;
-	expect_fault(m, "wrong places in a posting", NIL);
+	expect_fault(m, "wrong places in a posting", NONE);
 	*p = keep;
 	p->seq = 100;
-	expect_fault(m, "wrong order in a list of postings", NIL);
+	expect_fault(m, "wrong order in a list of postings", NONE);
 	*p = keep;
 	p->type = 12345;
-	expect_fault(m, "posting in the list of another type", NIL);
+	expect_fault(m, "posting in the list of another type", NONE);
 	*p = keep;
 	p->prev = 3;
-	expect_fault(m, "wrong link back in a list of postings", NIL);
+	expect_fault(m, "wrong link back in a list of postings", NONE);
 	*p = keep;
 	p->next = list->head;
-	expect_fault(m, "posting twice in lists", NIL);
+	expect_fault(m, "posting twice in lists", NONE);
 	p->next = 99999;
-	expect_fault(m, "link to no posting", NIL);
+	expect_fault(m, "link to no posting", NONE);
 	*p = keep;
 	slot_links(s, 3)->place++;
 	expect_fault(m, "wrong place in postings", 3);
 	slot_links(s, 3)->place--;
 	list->tail = list->head;
-	expect_fault(m, "wrong end of a list of postings", NIL);
+	expect_fault(m, "wrong end of a list of postings", NONE);
 	*list = keep_list;
-	list->head = NIL;
-	expect_fault(m, "empty list of postings", NIL);
+	list->head = NONE;
+	expect_fault(m, "empty list of postings", NONE);
 	*list = keep_list;
 	node->type = 77777;
-	expect_fault(m, "link to no list of postings", NIL);
-	node->type = NIL;
+	expect_fault(m, "link to no list of postings", NONE);
+	node->type = NONE;
 	expect_fault(m, "missing from postings", 0);
-	expect_fault(m, "item of a pool neither free nor in use", NIL);
+	expect_fault(m, "item of a pool neither free nor in use", NONE);
 	*node = keep_node;
 	node_of(m, 44000000)->type = node->type;
-	expect_fault(m, "list of postings of two types", NIL);
+	expect_fault(m, "list of postings of two types", NONE);
 	model_delete(m);
 }
 
@@ -298,47 +298,47 @@ directory_faults(void **state)
 	uint32_t	slot0;
 
 	(void) state;
-	assert_true(root != NIL);
+	assert_true(root != NONE);
 	left = b->left;
-	assert_true(left != NIL);
+	assert_true(left != NONE);
 	sh->nnodes++;
-	expect_fault(m, "wrong number of nodes", NIL);
+	expect_fault(m, "wrong number of nodes", NONE);
 	sh->nnodes--;
 	sh->nblocks++;
-	expect_fault(m, "wrong number of blocks", NIL);
+	expect_fault(m, "wrong number of blocks", NONE);
 	sh->nblocks--;
 	b->left = b->right;
 	b->right = left;
-	expect_fault(m, "wrong order of blocks in the directory", NIL);
+	expect_fault(m, "wrong order of blocks in the directory", NONE);
 	b->left = root;
-	expect_fault(m, "block twice in the directory", NIL);
+	expect_fault(m, "block twice in the directory", NONE);
 	b->left = 100000;
-	expect_fault(m, "link to no block in the directory", NIL);
+	expect_fault(m, "link to no block in the directory", NONE);
 	*b = keep;
 	b->size++;
-	expect_fault(m, "wrong size in the directory's tree", NIL);
+	expect_fault(m, "wrong size in the directory's tree", NONE);
 	*b = keep;
 	b->present = 0;
-	expect_fault(m, "wrong number of nodes in a block", NIL);
+	expect_fault(m, "wrong number of nodes in a block", NONE);
 	b->present = UINT64_MAX;
-	expect_fault(m, "wrong number of nodes in a block", NIL);
+	expect_fault(m, "wrong number of nodes in a block", NONE);
 	*b = keep;
 	b->class = 99;
-	expect_fault(m, "wrong number of nodes in a block", NIL);
+	expect_fault(m, "wrong number of nodes in a block", NONE);
 	*b = keep;
 	b->nodes = 100000;
-	expect_fault(m, "link to no nodes in a block", NIL);
+	expect_fault(m, "link to no nodes in a block", NONE);
 	*b = keep;
 	b->nodes = block_at(s, left)->nodes;
 	b->class = block_at(s, left)->class;
-	expect_fault(m, "nodes of two blocks", NIL);
+	expect_fault(m, "nodes of two blocks", NONE);
 	*b = keep;
 	b->present = keep.present << 1;
-	expect_fault(m, "of another value", NIL);
+	expect_fault(m, "of another value", NONE);
 	*b = keep;
 	memset(nodes_at(s, b->class, b->nodes), 0xFF, sizeof(DblNode));
-	expect_fault(m, "empty node in the directory", NIL);
-	expect_fault(m, "missing from trees", NIL);
+	expect_fault(m, "empty node in the directory", NONE);
+	expect_fault(m, "missing from trees", NONE);
 	model_delete(m);
 
 	/* the window: 1, 2 and 4 are in the block of number 0 */
@@ -350,14 +350,14 @@ directory_faults(void **state)
 	assert_true(slot0 != 0);
 	*window_at(s, 0) = 0;
 	*window_at(s, 9) = slot0;
-	expect_fault(m, "wrong block in the directory's window", NIL);
+	expect_fault(m, "wrong block in the directory's window", NONE);
 	*window_at(s, 9) = 0;
 	expect_fault(m, "missing from trees by id", 0);
 	*window_at(s, 0) = 100000;
-	expect_fault(m, "link to no block in the directory", NIL);
+	expect_fault(m, "link to no block in the directory", NONE);
 	*window_at(s, 0) = slot0;
 	block_at(s, sh->root_block)->number = 3;
-	expect_fault(m, "block of the window in the directory's tree", NIL);
+	expect_fault(m, "block of the window in the directory's tree", NONE);
 	model_delete(m);
 }
 
@@ -374,30 +374,30 @@ pool_faults(void **state)
 	keep = *pool;
 	assert_true(pool->nfree > 0);
 	posting_at(s, pool->free_head)->type = 1;
-	expect_fault(m, "free posting with a type", NIL);
-	posting_at(s, pool->free_head)->type = NIL;
+	expect_fault(m, "free posting with a type", NONE);
+	posting_at(s, pool->free_head)->type = NONE;
 	pool->nfree++;
-	expect_fault(m, "wrong number of free items in a pool", NIL);
+	expect_fault(m, "wrong number of free items in a pool", NONE);
 	*pool = keep;
-	pool->free_head = NIL;
+	pool->free_head = NONE;
 	pool->nfree = 0;
-	expect_fault(m, "item of a pool neither free nor in use", NIL);
+	expect_fault(m, "item of a pool neither free nor in use", NONE);
 	pool->free_head = type_at(s, node_of(m, 4)->type)->head;
-	expect_fault(m, "item of a pool both free and in use, or free twice", NIL);
+	expect_fault(m, "item of a pool both free and in use, or free twice", NONE);
 	pool->free_head = 88888;
-	expect_fault(m, "no such item in a pool's free list", NIL);
+	expect_fault(m, "no such item in a pool's free list", NONE);
 	*pool = keep;
 	pool->count = 100000;
-	expect_fault(m, "pool bigger than its memory", NIL);
+	expect_fault(m, "pool bigger than its memory", NONE);
 	*pool = keep;
 	m->shared.nslots += 100000;
-	expect_fault(m, "more slots than memory for them", NIL);
+	expect_fault(m, "more slots than memory for them", NONE);
 	m->shared.nslots -= 100000;
 	m->shared.window += 1000000;
-	expect_fault(m, "window bigger than its memory", NIL);
+	expect_fault(m, "window bigger than its memory", NONE);
 	m->shared.window -= 1000000;
 	m->shared.building = true;
-	expect_fault(m, "bulk load not finished", NIL);
+	expect_fault(m, "bulk load not finished", NONE);
 	m->shared.building = false;
 	check_store(s);
 	model_delete(m);
