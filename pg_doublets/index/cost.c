@@ -12,6 +12,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/table.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
