@@ -1,0 +1,394 @@
+/*-------------------------------------------------------------------------
+ *
+ * utility.c
+ *	  Utility hook: statements that make indexes, and those that change what a
+ *	  table is.
+ *
+ * "Adoption": CREATE INDEX ... USING btree or hash, PRIMARY KEY and UNIQUE on a
+ * doublets table make native indexes where the store has the order that they
+ * need.  Other indexes stay what they are asked to be.
+ *
+ * Parse trees that come in may be cached by the caller: they are copied before
+ * they are changed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/index.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "commands/dbcommands.h"
+#include "commands/defrem.h"
+#include "commands/tablecmds.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "storage/lmgr.h"
+#include "tcop/utility.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "ddl/ddl.h"
+#include "index/index.h"
+#include "shared/registry.h"
+
+bool		dbl_adopt_indexes = true;
+
+static ProcessUtility_hook_type prev_ProcessUtility_hook = NULL;
+
+static bool
+same_name(const char *a, const char *b)
+{
+	return a != NULL && strcmp(a, b) == 0;
+}
+
+/* --- which statements make a native index ----------------------------------- */
+
+/* Do these columns of the table, by name, make a key that the store serves? */
+static bool
+columns_are_key(Oid relid, List *names)
+{
+	AttrNumber	attnums[2];
+	DblKeyKind	kind;
+	int			n = 0;
+	ListCell   *lc;
+
+	if (list_length(names) < 1 || list_length(names) > 2)
+		return false;
+	foreach(lc, names)
+		attnums[n++] = get_attnum(relid, strVal(lfirst(lc)));
+	return dbl_key_kind(attnums, n, &kind);
+}
+
+/* An operator class that we may replace by ours: int8_ops of the system. */
+static bool
+is_int8_ops(List *opclass)
+{
+	if (opclass == NIL)
+		return true;
+	if (list_length(opclass) > 2 || !same_name(strVal(llast(opclass)), "int8_ops"))
+		return false;
+	return list_length(opclass) == 1 || same_name(strVal(linitial(opclass)), "pg_catalog");
+}
+
+static bool
+index_can_be_native(IndexStmt *stmt, Oid relid)
+{
+	bool		hash = same_name(stmt->accessMethod, "hash");
+	List	   *names = NIL;
+	int			order = -1;
+	ListCell   *lc;
+
+	if (!hash && !same_name(stmt->accessMethod, "btree"))
+		return false;
+	if (stmt->whereClause || stmt->indexIncludingParams || stmt->excludeOpNames)
+		return false;
+
+	/* what hash can't do is hash's to refuse */
+	if (hash && (stmt->unique || list_length(stmt->indexParams) != 1))
+		return false;
+
+	foreach(lc, stmt->indexParams)
+	{
+		IndexElem  *elem = lfirst_node(IndexElem, lc);
+		bool		desc = elem->ordering == SORTBY_DESC;
+		bool		nulls_first = elem->nulls_ordering == SORTBY_NULLS_DEFAULT ? desc :
+			elem->nulls_ordering == SORTBY_NULLS_FIRST;
+
+		if (elem->name == NULL || elem->expr || elem->collation || elem->opclassopts ||
+			!is_int8_ops(elem->opclass))
+			return false;
+		if (hash && (elem->ordering != SORTBY_DEFAULT || elem->nulls_ordering != SORTBY_NULLS_DEFAULT))
+			return false;
+		if (desc != nulls_first || (order >= 0 && order != desc))
+			return false;
+		order = desc;
+		names = lappend(names, makeString(elem->name));
+	}
+	return columns_are_key(relid, names);
+}
+
+static bool
+has_exotic_options(List *options)
+{
+	ListCell   *lc;
+
+	foreach(lc, options)
+	{
+		DefElem    *def = lfirst_node(DefElem, lc);
+
+		if (strcmp(def->defname, "fillfactor") != 0 && strcmp(def->defname, "deduplicate_items") != 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * CREATE INDEX, or the part of CREATE TABLE that makes an index.  Returns the statement to run.
+ */
+static PlannedStmt *
+adopt_index_stmt(PlannedStmt *pstmt, ProcessUtilityContext context)
+{
+	IndexStmt  *stmt = (IndexStmt *) pstmt->utilityStmt;
+	Oid			relid;
+	bool		ours;
+
+	if (stmt->relation == NULL)
+		return pstmt;
+	relid = RangeVarGetRelid(stmt->relation, NoLock, true);
+	if (!OidIsValid(relid))
+		return pstmt;
+	ours = dbl_relid_is_doublets(relid);
+
+	if (ours && dbl_adopt_indexes && index_can_be_native(stmt, relid) &&
+		!has_exotic_options(stmt->options))
+	{
+		ListCell   *lc;
+
+		pstmt = copyObject(pstmt);
+		stmt = (IndexStmt *) pstmt->utilityStmt;
+		stmt->accessMethod = pstrdup("doublets_tree");
+		foreach(lc, stmt->indexParams)
+			lfirst_node(IndexElem, lc)->opclass = NIL;
+	}
+	else if (!ours && context == PROCESS_UTILITY_SUBCOMMAND &&
+			 same_name(stmt->accessMethod, "doublets_tree"))
+	{
+		/* CREATE TABLE (LIKE links INCLUDING INDEXES), made as another kind of table */
+		pstmt = copyObject(pstmt);
+		((IndexStmt *) pstmt->utilityStmt)->accessMethod = pstrdup("btree");
+	}
+	return pstmt;
+}
+
+/* --- access method of existing indexes ----------------------------------------- */
+
+void
+dbl_index_set_am(Oid indexid, Oid am)
+{
+	Relation	pg_class = table_open(RelationRelationId, RowExclusiveLock);
+	HeapTuple	tuple = SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(indexid));
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", indexid);
+	((Form_pg_class) GETSTRUCT(tuple))->relam = am;
+	CatalogTupleUpdate(pg_class, &tuple->t_self, tuple);
+	heap_freetuple(tuple);
+	table_close(pg_class, RowExclusiveLock);
+	dbl_index_set_opclass(indexid);
+}
+
+/*
+ * The table is about to be rewritten under another access method, and its indexes built anew:
+ * make them native, or real.  The table is locked exclusively.
+ */
+static void
+switch_indexes(Oid relid, bool to_native)
+{
+	Relation	rel = table_open(relid, NoLock);
+	List	   *indexes = RelationGetIndexList(rel);
+	Oid			native = dbl_index_am_oid();
+	ListCell   *lc;
+
+	CheckTableNotInUse(rel, "ALTER TABLE");
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessExclusiveLock);
+		Oid			am = index->rd_rel->relam;
+		bool		change;
+
+		if (to_native)
+			change = (am == BTREE_AM_OID || am == HASH_AM_OID) && dbl_index_can_be_native(index);
+		else
+			change = am == native;
+		index_close(index, NoLock);
+		if (change)
+			dbl_index_set_am(lfirst_oid(lc), to_native ? native : BTREE_AM_OID);
+	}
+	list_free(indexes);
+	table_close(rel, NoLock);
+	CommandCounterIncrement();
+}
+
+/* --- ALTER TABLE ------------------------------------------------------------------ */
+
+/* PRIMARY KEY and UNIQUE that are to make an index of their own. */
+static bool
+makes_index(Constraint *con)
+{
+	return (con->contype == CONSTR_PRIMARY || con->contype == CONSTR_UNIQUE) &&
+		con->indexname == NULL && con->access_method == NULL && con->including == NIL &&
+		!has_exotic_options(con->options);
+}
+
+static void
+adopt_constraint(Oid relid, Constraint *con)
+{
+	if (makes_index(con) && columns_are_key(relid, con->keys))
+		con->access_method = pstrdup("doublets_tree");
+}
+
+static void
+refuse_type_change(Oid relid)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("cannot change the type of a column of links table \"%s\"", get_rel_name(relid)),
+			 errdetail("A links table has three or four columns of type bigint."),
+			 errhint("To change values, use UPDATE.")));
+}
+
+/*
+ * What must happen before an ALTER TABLE.  Returns the statement to run;
+ * *promoted is an index that was made a btree for the time of it, because core makes constraints of
+ * nothing else.
+ */
+static PlannedStmt *
+before_alter_table(PlannedStmt *pstmt, Oid *promoted)
+{
+	AlterTableStmt *stmt = (AlterTableStmt *) pstmt->utilityStmt;
+	bool		relevant = false;
+	bool		ours;
+	bool		will_be_ours;
+	Oid			relid;
+	Oid			am = InvalidOid;
+	ListCell   *lc;
+
+	if (stmt->objtype != OBJECT_TABLE && stmt->objtype != OBJECT_MATVIEW)
+		return pstmt;
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		switch (cmd->subtype)
+		{
+			case AT_SetAccessMethod:
+				am = cmd->name ? get_table_am_oid(cmd->name, true) : InvalidOid;
+				relevant = true;
+				break;
+			case AT_AddConstraint:
+			case AT_AlterColumnType:
+				relevant = true;
+				break;
+			default:
+				break;
+		}
+	}
+	if (!relevant || !OidIsValid(dbl_table_am_oid()))
+		return pstmt;
+
+	/* checks permissions too, before anything is looked at */
+	relid = AlterTableLookupRelation(stmt, AlterTableGetLockLevel(stmt->cmds));
+	if (!OidIsValid(relid))
+		return pstmt;
+	ours = dbl_relid_is_doublets(relid);
+	will_be_ours = OidIsValid(am) ? am == dbl_table_am_oid() : ours;
+	if (!ours && !will_be_ours)
+		return pstmt;
+
+	pstmt = copyObject(pstmt);
+	stmt = (AlterTableStmt *) pstmt->utilityStmt;
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+		Constraint *con;
+
+		if (cmd->subtype == AT_AlterColumnType && ours)
+			refuse_type_change(relid);
+		if (cmd->subtype != AT_AddConstraint || !IsA(cmd->def, Constraint))
+			continue;
+		con = (Constraint *) cmd->def;
+		if (will_be_ours && dbl_adopt_indexes)
+			adopt_constraint(relid, con);
+		if (con->indexname != NULL && ours && will_be_ours)
+		{
+			Oid			index = get_relname_relid(con->indexname, get_rel_namespace(relid));
+			Relation	rel;
+
+			/* core takes no other lock on the table for this one either */
+			if (!OidIsValid(index) || get_rel_relkind(index) != RELKIND_INDEX ||
+				IndexGetRelation(index, true) != relid)
+				continue;
+			rel = index_open(index, AccessExclusiveLock);
+			if (rel->rd_rel->relam == dbl_index_am_oid())
+				*promoted = index;
+			index_close(rel, NoLock);
+		}
+	}
+	if (OidIsValid(*promoted))
+	{
+		dbl_index_set_am(*promoted, BTREE_AM_OID);
+		CommandCounterIncrement();
+	}
+	if (ours && !will_be_ours)
+		switch_indexes(relid, false);
+	else if (!ours && will_be_ours && dbl_adopt_indexes)
+		switch_indexes(relid, true);
+	return pstmt;
+}
+
+/* --- the hook ------------------------------------------------------------------------ */
+
+static void
+process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
+				ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
+				DestReceiver *dest, QueryCompletion *qc)
+{
+	Oid			promoted = InvalidOid;
+	Oid			dropped_database = InvalidOid;
+
+	if (IsTransactionState())
+	{
+		Node	   *stmt = pstmt->utilityStmt;
+
+		if (IsA(stmt, IndexStmt))
+			pstmt = adopt_index_stmt(pstmt, context);
+		else if (IsA(stmt, AlterTableStmt))
+			pstmt = before_alter_table(pstmt, &promoted);
+		else if (IsA(stmt, DropdbStmt))
+			dropped_database = get_database_oid(((DropdbStmt *) stmt)->dbname, true);
+	}
+
+	if (prev_ProcessUtility_hook)
+		prev_ProcessUtility_hook(pstmt, query, read_only_tree, context, params, env, dest, qc);
+	else
+		standard_ProcessUtility(pstmt, query, read_only_tree, context, params, env, dest, qc);
+
+	if (OidIsValid(promoted))
+	{
+		CommandCounterIncrement();
+		if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(promoted)))
+			dbl_index_set_am(promoted, dbl_index_am_oid());
+	}
+	if (OidIsValid(dropped_database))
+		dbl_store_drop_database(dropped_database);
+}
+
+void
+dbl_utility_init(void)
+{
+	prev_ProcessUtility_hook = ProcessUtility_hook;
+	ProcessUtility_hook = process_utility;
+}
+
+void
+dbl_ddl_init(void)
+{
+	DefineCustomBoolVariable("pg_doublets.adopt_indexes",
+							 "Makes btree and hash indexes on doublets tables native where possible.",
+							 "Native indexes are views on the table's own trees and take no space.",
+							 &dbl_adopt_indexes, true, PGC_USERSET, 0, NULL, NULL, NULL);
+	dbl_utility_init();
+	dbl_access_init();
+	dbl_upsert_init();
+	dbl_index_init();
+}
