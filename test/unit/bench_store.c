@@ -258,6 +258,28 @@ main(int argc, char **argv)
 	report("by (source, target) in a hub", n);
 	dbl_store_destroy(&s);
 
+	/* all links (0, 0) */
+	if (!dbl_store_refresh(&s))
+		return 1;
+	started = now();
+	for (uint32_t i = 0; i < n; i++)
+	{
+		DblVersion	v = version(i, types);
+		DblSlot		slot;
+
+		v.key[DBL_SOURCE] = v.key[DBL_TARGET] = 0;
+		dbl_peek_free(&s, 1, &slot);
+		if (!dbl_reserve(&s, (uint64_t) slot + 1, 1))
+			return 1;
+		dbl_insert(&s, slot, &v);
+	}
+	report("create (0, 0)", n);
+	started = now();
+	for (uint32_t i = 0; i < n / 2; i++)
+		dbl_remove(&s, order[i]);
+	report("delete (0, 0), at random", n / 2);
+	dbl_store_destroy(&s);
+
 	if (!dbl_store_refresh(&s))
 		return 1;
 	started = now();
