@@ -1,0 +1,34 @@
+# pg_doublets, built with PGXS.
+#
+#   make                       build (PG_CONFIG=... for another PostgreSQL 15)
+#   make install               install into that PostgreSQL
+#   make installcheck          tests against a running server that has the library preloaded
+#   make -C test/unit check    unit tests of the store, without PostgreSQL
+#
+# ./run test does all of it on a private copy, with a server of its own.
+
+MODULE_big = pg_doublets
+SOURCES = $(wildcard pg_doublets/*.c pg_doublets/*/*.c)
+OBJS = $(SOURCES:.c=.o)
+EXTENSION = pg_doublets
+DATA = pg_doublets--1.0.sql
+PGFILEDESC = "pg_doublets - links tables in doublets trees"
+
+PG_CPPFLAGS = -I$(srcdir)/pg_doublets
+PG_CFLAGS = -Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare \
+	-Wno-missing-field-initializers -Wno-declaration-after-statement -MMD -MP
+
+REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
+ISOLATION = $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
+ISOLATION_OPTS = --inputdir=test
+TAP_TESTS = 1
+PROVE_TESTS = test/t/*.pl
+PROVE_FLAGS += -I test/lib
+
+EXTRA_CLEAN = $(SOURCES:.c=.d) test/unit/build output_iso results tmp_check
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+-include $(SOURCES:.c=.d)
