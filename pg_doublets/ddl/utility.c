@@ -40,6 +40,7 @@
 #include "ddl/ddl.h"
 #include "index/index.h"
 #include "shared/registry.h"
+#include "table/table.h"
 
 bool		dbl_adopt_indexes = true;
 
@@ -133,6 +134,16 @@ has_exotic_options(List *options)
 }
 
 /*
+ * Must a unique index of this relation be a btree?  REFRESH MATERIALIZED VIEW CONCURRENTLY looks for
+ * one, and so does ON CONFLICT through a partitioned table (upsert.c sees only the root).
+ */
+static bool
+unique_must_be_btree(Oid relid)
+{
+	return get_rel_relkind(relid) == RELKIND_MATVIEW || get_rel_relispartition(relid);
+}
+
+/*
  * CREATE INDEX, or the part of CREATE TABLE that makes an index.  Returns the statement to run.
  */
 static PlannedStmt *
@@ -150,7 +161,8 @@ adopt_index_stmt(PlannedStmt *pstmt, ProcessUtilityContext context)
 	ours = dbl_relid_is_doublets(relid);
 
 	if (ours && dbl_adopt_indexes && index_can_be_native(stmt, relid) &&
-		!has_exotic_options(stmt->options))
+		!has_exotic_options(stmt->options) &&
+		!(stmt->unique && unique_must_be_btree(relid)))
 	{
 		ListCell   *lc;
 
@@ -207,7 +219,9 @@ switch_indexes(Oid relid, bool to_native)
 		bool		change;
 
 		if (to_native)
-			change = (am == BTREE_AM_OID || am == HASH_AM_OID) && dbl_index_can_be_native(index);
+			change = (am == BTREE_AM_OID || am == HASH_AM_OID) && dbl_index_can_be_native(index) &&
+				!index->rd_rel->relispartition &&
+				!(index->rd_index->indisunique && unique_must_be_btree(relid));
 		else
 			change = am == native;
 		index_close(index, NoLock);
@@ -215,6 +229,44 @@ switch_indexes(Oid relid, bool to_native)
 			dbl_index_set_am(lfirst_oid(lc), to_native ? native : BTREE_AM_OID);
 	}
 	list_free(indexes);
+	table_close(rel, NoLock);
+	CommandCounterIncrement();
+}
+
+/*
+ * A table that becomes a partition: its indexes are matched with those of the partitioned
+ * table, which are btrees.  So they become btrees.
+ */
+static void
+prepare_partition(RangeVar *name)
+{
+	Oid			relid = RangeVarGetRelidExtended(name, AccessExclusiveLock, RVR_MISSING_OK,
+												 RangeVarCallbackOwnsRelation, NULL);
+	Oid			native = dbl_index_am_oid();
+	ReindexParams params = {0};
+	Relation	rel;
+	List	   *indexes;
+	List	   *changed = NIL;
+	ListCell   *lc;
+
+	if (!dbl_relid_is_doublets(relid))
+		return;
+	rel = table_open(relid, NoLock);
+	CheckTableNotInUse(rel, "ALTER TABLE");
+	indexes = RelationGetIndexList(rel);
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessExclusiveLock);
+
+		if (index->rd_rel->relam == native)
+			changed = lappend_oid(changed, lfirst_oid(lc));
+		index_close(index, NoLock);
+	}
+	foreach(lc, changed)
+		dbl_index_set_am(lfirst_oid(lc), BTREE_AM_OID);
+	CommandCounterIncrement();
+	foreach(lc, changed)
+		reindex_index(lfirst_oid(lc), false, rel->rd_rel->relpersistence, &params);
 	table_close(rel, NoLock);
 	CommandCounterIncrement();
 }
@@ -233,7 +285,7 @@ makes_index(Constraint *con)
 static void
 adopt_constraint(Oid relid, Constraint *con)
 {
-	if (makes_index(con) && columns_are_key(relid, con->keys))
+	if (makes_index(con) && columns_are_key(relid, con->keys) && !unique_must_be_btree(relid))
 		con->access_method = pstrdup("doublets_tree");
 }
 
@@ -248,7 +300,7 @@ refuse_type_change(Oid relid)
 }
 
 /*
- * What must happen before an ALTER TABLE.  Returns the statement to run;
+ * What must happen before an ALTER TABLE of a table that is ours, will be, or gets a partition that is.  Returns the statement to run;
  * *promoted is an index that was made a btree for the time of it, because core makes constraints of
  * nothing else.
  */
@@ -257,6 +309,7 @@ before_alter_table(PlannedStmt *pstmt, Oid *promoted)
 {
 	AlterTableStmt *stmt = (AlterTableStmt *) pstmt->utilityStmt;
 	bool		relevant = false;
+	bool		columns_change = false;
 	bool		ours;
 	bool		will_be_ours;
 	Oid			relid;
@@ -277,11 +330,18 @@ before_alter_table(PlannedStmt *pstmt, Oid *promoted)
 				break;
 			case AT_AddConstraint:
 			case AT_AlterColumnType:
+			case AT_AttachPartition:
 				relevant = true;
+				break;
+			case AT_AddColumn:
+			case AT_DropColumn:
+				columns_change = true;
 				break;
 			default:
 				break;
 		}
+		if (cmd->subtype == AT_AlterColumnType)
+			columns_change = true;
 	}
 	if (!relevant || !OidIsValid(dbl_table_am_oid()))
 		return pstmt;
@@ -290,10 +350,25 @@ before_alter_table(PlannedStmt *pstmt, Oid *promoted)
 	relid = AlterTableLookupRelation(stmt, AlterTableGetLockLevel(stmt->cmds));
 	if (!OidIsValid(relid))
 		return pstmt;
+	foreach(lc, stmt->cmds)
+	{
+		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
+
+		if (cmd->subtype == AT_AttachPartition && get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
+			prepare_partition(((PartitionCmd *) cmd->def)->name);
+	}
 	ours = dbl_relid_is_doublets(relid);
 	will_be_ours = OidIsValid(am) ? am == dbl_table_am_oid() : ours;
 	if (!ours && !will_be_ours)
 		return pstmt;
+	if (!ours && !columns_change)
+	{
+		/* later it would be told about the transient table */
+		Relation	rel = table_open(relid, NoLock);
+
+		dbl_check_shape(RelationGetDescr(rel), RelationGetRelationName(rel));
+		table_close(rel, NoLock);
+	}
 
 	pstmt = copyObject(pstmt);
 	stmt = (AlterTableStmt *) pstmt->utilityStmt;
