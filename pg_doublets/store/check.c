@@ -19,6 +19,7 @@ enum
 	SEEN_IN = TREE_IN,
 	SEEN_POSTING,				/* slot found in a posting */
 	SEEN_FREE,
+	SEEN_HASH,					/* block found in a bucket */
 	SEEN_POOL,					/* + pool: items of it */
 	NSEEN = SEEN_POOL + DBL_POOL_NODES + DBL_NODE_CLASSES
 };
@@ -304,6 +305,44 @@ check_node(Check *c, const DblNode *node, int64_t value, bool null)
 		tell(c, NONE, "empty node in the directory");
 }
 
+/* The blocks of the tree, which have been seen, and no others are in the hash. */
+static void
+check_hash(Check *c)
+{
+	DblStore   *s = c->s;
+	DblStoreShared *sh = s->shared;
+	int			blocks = SEEN_POOL + DBL_POOL_BLOCKS;
+
+	if (sh->nbuckets == 0)
+		return;
+	for (uint32_t bucket = 0; bucket < sh->nbuckets && !c->stop; bucket++)
+	{
+		for (uint32_t i = *bucket_at(s, bucket); i != 0 && !c->stop; i = block_at(s, i - 1)->next)
+		{
+			if (i > c->limit[blocks])
+			{
+				tell(c, NONE, "link to no block in the directory's hash");
+				break;
+			}
+			if (is_seen(c, SEEN_HASH, i - 1))
+			{
+				tell(c, NONE, "block twice in the directory's hash");
+				break;
+			}
+			set_seen(c, SEEN_HASH, i - 1);
+			if (!is_seen(c, blocks, i - 1))
+				tell(c, NONE, "block in the directory's hash but not in its tree");
+			else if (dbl_dir_bucket(sh->nbuckets, block_at(s, i - 1)->number) != bucket)
+				tell(c, NONE, "block in the wrong bucket of the directory's hash");
+		}
+	}
+	for (uint32_t i = 0; i < c->limit[blocks] && !c->stop; i++)
+	{
+		if (is_seen(c, blocks, i) && !is_seen(c, SEEN_HASH, i))
+			tell(c, NONE, "block missing from the directory's hash");
+	}
+}
+
 static void
 check_directory(Check *c)
 {
@@ -316,6 +355,7 @@ check_directory(Check *c)
 	/* which blocks there are: those of the tree, then those of the window */
 	c->have_prev = false;
 	check_subtree(c, TREE_BLOCK, sh->root_block, 0);
+	check_hash(c);
 	for (uint32_t i = 0; i < c->limit[blocks]; i++)
 	{
 		DblBlock   *b = block_at(s, i);
@@ -496,6 +536,8 @@ dbl_store_check(DblStore *s, DblFaultFn fault, void *arg)
 		tell(&c, NONE, "more slots than memory for them");
 	if (sh->window > sh->pools[DBL_POOL_WINDOW].capacity)
 		tell(&c, NONE, "window bigger than its memory");
+	if (sh->nbuckets > sh->pools[DBL_POOL_BUCKETS].capacity)
+		tell(&c, NONE, "hash bigger than its memory");
 	if (sh->building)
 		tell(&c, NONE, "bulk load not finished");
 	if (c.nfaults)
@@ -503,7 +545,8 @@ dbl_store_check(DblStore *s, DblFaultFn fault, void *arg)
 
 	for (int i = 0; i < NSEEN; i++)
 	{
-		c.limit[i] = i < SEEN_POOL ? sh->nslots : sh->pools[i - SEEN_POOL].count;
+		c.limit[i] = i == SEEN_HASH ? sh->pools[DBL_POOL_BLOCKS].count :
+			i < SEEN_POOL ? sh->nslots : sh->pools[i - SEEN_POOL].count;
 		words += c.limit[i] / 64 + 1;
 	}
 	memory = s->mem.scratch_alloc(s->mem.ctx, words * sizeof(uint64_t));
@@ -524,7 +567,7 @@ dbl_store_check(DblStore *s, DblFaultFn fault, void *arg)
 	check_slots(&c);
 	for (int p = DBL_POOL_BLOCKS; p < DBL_NPOOLS; p++)
 	{
-		if (p != DBL_POOL_WINDOW)
+		if (p != DBL_POOL_WINDOW && p != DBL_POOL_BUCKETS)
 			check_pool(&c, p);
 	}
 	s->mem.scratch_free(s->mem.ctx, memory);

@@ -6,7 +6,8 @@
  * Values come in blocks of 64.  A block keeps the nodes that there are in one
  * array, in order, of 1, 2, 4 .. 64 places, with a bitmap of which values have
  * one.  Blocks number 0 .. window - 1 are found through a plain array; all
- * others (negative, or far apart) are in a size-balanced tree by number.
+ * others (negative, or far apart) are in a size-balanced tree by number, for
+ * order, and in a hash, so that finding one of many costs no walk down a tree.
  *
  * Order of the directory: the negative blocks of the tree, the window, the
  * rest of the tree, the node of NULL.
@@ -16,6 +17,8 @@
  *-------------------------------------------------------------------------
  */
 #include "store/internal.h"
+
+#define HASH_FROM			32	/* blocks outside the window */
 
 #define NODES_POOL(class)	(DBL_POOL_NODES + (int) (class))
 
@@ -38,6 +41,125 @@ tree_block(DblStore *s, int64_t number, bool backward)
 	return i;
 }
 
+/* --- hash of the blocks outside the window ---------------------------------------- */
+
+/*
+ * Linear hashing: buckets are added one by one, each taking its share of one that there was, so that
+ * growing never makes anybody wait.  Chains go through the blocks.
+ */
+uint32_t
+dbl_dir_bucket(uint32_t nbuckets, int64_t number)
+{
+	uint32_t	h = (uint32_t) ((uint64_t) number * UINT64_C(0x9E3779B97F4A7C15) >> 32);
+	uint32_t	mask = UINT32_MAX >> __builtin_clz(nbuckets);	/* < 2 * nbuckets */
+
+	h ^= h >> 15;
+	return (h & mask) < nbuckets ? h & mask : h & mask >> 1;
+}
+
+static void
+hash_add(DblStore *s, uint32_t i)
+{
+	DblBlock   *b = block_at(s, i);
+	uint32_t   *head = bucket_at(s, dbl_dir_bucket(s->shared->nbuckets, b->number));
+
+	b->next = *head;
+	*head = i + 1;
+}
+
+static void
+hash_remove(DblStore *s, uint32_t i)
+{
+	DblBlock   *b = block_at(s, i);
+	uint32_t   *link = bucket_at(s, dbl_dir_bucket(s->shared->nbuckets, b->number));
+
+	for (uint32_t left = s->shared->nblocks; *link != 0 && left > 0; left--)
+	{
+		if (*link == i + 1)
+		{
+			*link = b->next;
+			return;
+		}
+		link = &block_at(s, *link - 1)->next;
+	}
+}
+
+/* One bucket more; its memory is there. */
+static void
+hash_split(DblStore *s)
+{
+	DblStoreShared *sh = s->shared;
+	uint32_t	new = sh->nbuckets++;
+	uint32_t	old;
+	uint32_t	i;
+
+	*bucket_at(s, new) = 0;
+	if (new == 0)
+		return;
+	old = new & ~(UINT32_C(1) << (31 - __builtin_clz(new)));	/* without its highest bit */
+	i = *bucket_at(s, old);
+	*bucket_at(s, old) = 0;
+	for (uint32_t left = sh->nblocks; i != 0 && left > 0; left--)
+	{
+		uint32_t	next = block_at(s, i - 1)->next;
+
+		hash_add(s, i - 1);
+		i = next;
+	}
+}
+
+static void
+hash_subtree(DblStore *s, uint32_t i)
+{
+	if (i == NONE)
+		return;
+	hash_subtree(s, block_at(s, i)->left);
+	hash_subtree(s, block_at(s, i)->right);
+	hash_add(s, i);
+}
+
+/*
+ * As many buckets as there are blocks outside the window, if there is memory; without, chains get
+ * longer.  Not for a few blocks: the tree is as good.
+ */
+void
+dbl_dir_spread(DblStore *s)
+{
+	DblStoreShared *sh = s->shared;
+	uint32_t	n = tree_size_of(s, TREE_BLOCK, sh->root_block);
+
+	if (DBL_LIKELY(n <= sh->nbuckets || n < HASH_FROM))
+		return;
+	if (sh->nbuckets == 0)
+	{
+		if (!dbl_pool_grow(s, DBL_POOL_BUCKETS, 1))
+			return;
+		hash_split(s);
+		hash_subtree(s, sh->root_block);
+	}
+	while (sh->nbuckets < n && dbl_pool_grow(s, DBL_POOL_BUCKETS, (uint64_t) sh->nbuckets + 1))
+		hash_split(s);
+}
+
+/* The tree and the hash together. */
+static void
+outside_add(DblStore *s, uint32_t i)
+{
+	dbl_tree_insert(s, TREE_BLOCK, &s->shared->root_block, i);
+	if (s->shared->nbuckets)
+		hash_add(s, i);
+}
+
+static bool
+outside_remove(DblStore *s, uint32_t i)
+{
+	if (s->shared->nbuckets)
+		hash_remove(s, i);
+	return dbl_tree_remove(s, TREE_BLOCK, &s->shared->root_block, i);
+}
+
+/* --- finding ------------------------------------------------------------------------ */
+
 /* The block of that number, or NONE. */
 uint32_t
 dbl_dir_block(DblStore *s, int64_t number)
@@ -47,6 +169,19 @@ dbl_dir_block(DblStore *s, int64_t number)
 	if (in_window(s, number))
 		return *window_at(s, (uint32_t) number) - 1;
 
+	if (s->shared->nbuckets)
+	{
+		t = *bucket_at(s, dbl_dir_bucket(s->shared->nbuckets, number));
+		for (uint32_t left = s->shared->nblocks; t != 0 && left > 0; left--)
+		{
+			DblBlock   *b = block_at(s, t - 1);
+
+			if (b->number == number)
+				return t - 1;
+			t = b->next;
+		}
+		return NONE;
+	}
 	t = s->shared->root_block;
 	for (int d = 0; t != NONE && d < TREE_DEPTH; d++)
 	{
@@ -101,7 +236,7 @@ make_block(DblStore *s, int64_t number)
 		*window_at(s, (uint32_t) number) = i + 1;
 		return i;
 	}
-	dbl_tree_insert(s, TREE_BLOCK, &sh->root_block, i);
+	outside_add(s, i);
 
 	/* worth a wider window?  At most 32 bytes of it a block, then. */
 	if (number >= 0 && number < INT64_C(1) << 31 &&
@@ -127,7 +262,7 @@ drop_block(DblStore *s, uint32_t i)
 	if (in_window(s, b->number))
 		*window_at(s, (uint32_t) b->number) = 0;
 	else
-		dbl_tree_remove(s, TREE_BLOCK, &s->shared->root_block, i);
+		(void) outside_remove(s, i);
 	s->shared->nblocks--;
 	dbl_pool_put(s, DBL_POOL_BLOCKS, i);
 }
@@ -286,7 +421,7 @@ dbl_dir_widen(DblStore *s)
 		if (i == NONE)
 			break;
 		b = block_at(s, i);
-		if (b->number >= to || !dbl_tree_remove(s, TREE_BLOCK, &sh->root_block, i))
+		if (b->number >= to || !outside_remove(s, i))
 			break;
 		*window_at(s, (uint32_t) b->number) = i + 1;
 	}
@@ -309,6 +444,7 @@ dbl_dir_prepare_block(DblStore *s, int64_t number, uint64_t mask)
 	{
 		if (s->shared->window_wanted)
 			dbl_dir_widen(s);
+		dbl_dir_spread(s);
 		if (!pool_reserve(s, DBL_POOL_BLOCKS, 1))
 			return false;
 		i = make_block(s, number);

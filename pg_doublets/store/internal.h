@@ -53,7 +53,7 @@ typedef struct DblBlock
 	uint32_t	left;			/* tree of the blocks that are not in the window */
 	uint32_t	right;
 	uint32_t	size;
-	uint32_t	unused;
+	uint32_t	next;			/* the same blocks: in the bucket; number of the block + 1, or 0 */
 } DblBlock;
 
 /* Links of one type: a list of postings. */
@@ -94,6 +94,7 @@ _Static_assert(sizeof(DblNode) == 16, "nodes are small");
 /* Chunks are of 64 to 256 KB. */
 #define SHIFT_BLOCKS	12
 #define SHIFT_WINDOW	14
+#define SHIFT_BUCKETS	14
 #define SHIFT_TYPES		12
 #define SHIFT_POSTINGS	12
 #define SHIFT_NODES(class)	(14 - (class))
@@ -124,6 +125,13 @@ DBL_INLINE uint32_t *
 window_at(DblStore *s, uint32_t number)
 {
 	return pool_item(s, DBL_POOL_WINDOW, number, SHIFT_WINDOW, sizeof(uint32_t));
+}
+
+/* Head of a bucket: number of a block + 1, or 0. */
+DBL_INLINE uint32_t *
+bucket_at(DblStore *s, uint32_t i)
+{
+	return pool_item(s, DBL_POOL_BUCKETS, i, SHIFT_BUCKETS, sizeof(uint32_t));
 }
 
 DBL_INLINE DblNode *
@@ -198,6 +206,8 @@ extern DblNode *dbl_dir_make(DblStore *s, int64_t value, bool null);
 extern void dbl_dir_drop_if_empty(DblStore *s, int64_t value, bool null);
 extern bool dbl_dir_reserve(DblStore *s, uint64_t nodes);
 extern void dbl_dir_widen(DblStore *s);
+extern void dbl_dir_spread(DblStore *s);
+extern uint32_t dbl_dir_bucket(uint32_t nbuckets, int64_t number);
 extern bool dbl_dir_prepare_block(DblStore *s, int64_t number, uint64_t mask);
 extern uint32_t dbl_dir_next_block(DblStore *s, int64_t number, bool backward);
 extern bool dbl_dir_seek(DblStore *s, int64_t value, bool backward, DblDirPos *pos);

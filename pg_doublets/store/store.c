@@ -68,6 +68,7 @@ dbl_reserve(DblStore *s, uint64_t nslots, uint32_t inserts)
 		return false;
 	if (DBL_UNLIKELY(sh->window_wanted != 0))
 		dbl_dir_widen(s);
+	dbl_dir_spread(s);
 	if (!dbl_dir_reserve(s, (uint64_t) n * (sh->has_type ? 4 : 3)))
 		return false;
 	if (sh->has_type)
@@ -173,7 +174,8 @@ dbl_store_stats(DblStore *s, DblStoreStats *st)
 	st->nodes = sh->nnodes + !node_is_empty((const DblNode *) sh->null_node);
 	st->bytes_slots = sh->bytes[DBL_POOL_VERSIONS];
 	st->bytes_trees = sh->bytes[DBL_POOL_LINKS];
-	st->bytes_directory = sh->bytes[DBL_POOL_BLOCKS] + sh->bytes[DBL_POOL_WINDOW];
+	st->bytes_directory = sh->bytes[DBL_POOL_BLOCKS] + sh->bytes[DBL_POOL_WINDOW] +
+		sh->bytes[DBL_POOL_BUCKETS];
 	for (int c = 0; c < DBL_NODE_CLASSES; c++)
 		st->bytes_directory += sh->bytes[DBL_POOL_NODES + c];
 	st->bytes_postings = sh->bytes[DBL_POOL_TYPES] + sh->bytes[DBL_POOL_POSTINGS];

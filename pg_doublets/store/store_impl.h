@@ -22,6 +22,7 @@ typedef enum DblPoolId
 	DBL_POOL_LINKS,				/* index part, by slot */
 	DBL_POOL_BLOCKS,			/* 64 consecutive values of the directory */
 	DBL_POOL_WINDOW,			/* block numbers 0 .. to blocks */
+	DBL_POOL_BUCKETS,			/* hash of the numbers of other blocks */
 	DBL_POOL_TYPES,				/* lists of postings */
 	DBL_POOL_POSTINGS,
 	DBL_POOL_NODES				/* arrays of 1, 2, 4, ... 64 nodes: seven pools */
@@ -66,6 +67,7 @@ typedef struct DblStoreShared
 	uint32_t	window;			/* blocks 0 .. window - 1 are in the window */
 	uint32_t	window_wanted;	/* window that dbl_reserve() should try to make */
 	uint32_t	root_block;		/* tree of the blocks that are not in the window */
+	uint32_t	nbuckets;		/* of the hash of the same blocks; 0: none yet */
 	uint32_t	null_node[4];	/* node of NULL: a DblNode */
 	DblPool		pools[DBL_NPOOLS];
 } DblStoreShared;

@@ -361,6 +361,61 @@ directory_faults(void **state)
 	model_delete(m);
 }
 
+/* The hash comes with many blocks outside the window. */
+static void
+hash_faults(void **state)
+{
+	Model	   *m = model_new(true, 64);
+	DblStore   *s = &m->store;
+	DblStoreShared *sh = &m->shared;
+	uint32_t	bucket = 0;
+	uint32_t	other;
+	uint32_t	head;
+	DblBlock   *b;
+
+	(void) state;
+	for (uint32_t i = 0; i < 60; i++)
+	{
+		DblVersion	v = version_of(i * 1000000, i * 1000000, -1000000, 0);
+
+		assert_true(dbl_reserve(s, (uint64_t) i + 1, 1));
+		dbl_insert(s, i, &v);
+	}
+	check_store(s);
+	assert_true(sh->nbuckets > 32);
+	while (*bucket_at(s, bucket) == 0)
+		bucket++;
+	head = *bucket_at(s, bucket);
+	b = block_at(s, head - 1);
+	other = (bucket + 1) % sh->nbuckets;
+
+	*bucket_at(s, bucket) = b->next;
+	expect_fault(m, "block missing from the directory's hash", NONE);
+	*bucket_at(s, bucket) = 100000;
+	expect_fault(m, "link to no block in the directory's hash", NONE);
+	*bucket_at(s, bucket) = *window_at(s, 0);
+	expect_fault(m, "block in the directory's hash but not in its tree", NONE);
+	*bucket_at(s, bucket) = head;
+	{
+		uint32_t	keep = b->next;
+
+		b->next = head;
+		expect_fault(m, "block twice in the directory's hash", NONE);
+		b->next = keep;
+		keep = *bucket_at(s, other);
+		*bucket_at(s, other) = head;
+		*bucket_at(s, bucket) = 0;
+		expect_fault(m, "block in the wrong bucket of the directory's hash", NONE);
+		*bucket_at(s, other) = keep;
+		*bucket_at(s, bucket) = head;
+	}
+	sh->nbuckets += 100000;
+	expect_fault(m, "hash bigger than its memory", NONE);
+	sh->nbuckets -= 100000;
+	check_store(s);
+	model_delete(m);
+}
+
 static void
 pool_faults(void **state)
 {
@@ -481,6 +536,7 @@ main(void)
 		cmocka_unit_test(free_list_faults),
 		cmocka_unit_test(posting_faults),
 		cmocka_unit_test(directory_faults),
+		cmocka_unit_test(hash_faults),
 		cmocka_unit_test(pool_faults),
 		cmocka_unit_test(stops_when_told),
 		cmocka_unit_test(random_damage),
