@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
@@ -27,9 +28,11 @@
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "ddl/ddl.h"
@@ -68,20 +71,27 @@ relation_created(Oid relid)
 {
 	HeapTuple	tuple;
 	Oid			am = dbl_index_am_oid();
-	Oid			relam;
+	Oid			relam = InvalidOid;
+	Relation	pg_class;
+	SysScanDesc scan;
+	ScanKeyData key;
 
 	if (!OidIsValid(am))
 		return;
 
-	/* its catalog entries are not visible yet */
-	CommandCounterIncrement();
-	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	if (!HeapTupleIsValid(tuple))
-		return;
-	relam = ((Form_pg_class) GETSTRUCT(tuple))->relam;
-	ReleaseSysCache(tuple);
+	/* its catalog entry is not visible to this command */
+	pg_class = table_open(RelationRelationId, AccessShareLock);
+	ScanKeyInit(&key, Anum_pg_class_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relid));
+	scan = systable_beginscan(pg_class, ClassOidIndexId, true, SnapshotSelf, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		relam = ((Form_pg_class) GETSTRUCT(tuple))->relam;
+	systable_endscan(scan);
+	table_close(pg_class, AccessShareLock);
 	if (relam != am)
 		return;
+
+	CommandCounterIncrement();
 	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(relid));
 	if (!HeapTupleIsValid(tuple))
 		return;

@@ -184,7 +184,7 @@ versions_read(PlannerInfo *root, IndexPath *path, double *total)
 		return -1;
 
 	rel = table_open(rte->relid, NoLock);
-	if (RelationIsDoublets(rel))
+	if (RelationIsDoublets(rel) && !RELATION_IS_OTHER_TEMP(rel))
 	{
 		t = dbl_table_open(rel);
 		dbl_table_lock(rel, t, LW_SHARED);
