@@ -74,6 +74,15 @@ typedef struct DblFreeze
 extern void dbl_write_freeze(Relation rel, DblTable *t, BlockNumber blkno,
 							 const DblFreeze *freeze, int n, TransactionId cutoff);
 
+/*
+ * Like dbl_write_insert(), but the versions keep their xmax, next and all flags: copies of a table that is
+ * rewritten.
+ */
+extern void dbl_write_copy(Relation rel, DblTable *t, const DblVersion *v, int n, DblSlot *slots);
+
+/* Set `next` of a copy whose successor was copied after it. */
+extern void dbl_write_set_next(Relation rel, DblTable *t, DblSlot slot, DblSlot next);
+
 /* --- storage.c: the relation's files -------------------------------------- */
 
 /* Number of link blocks of the file (not counting the metapage). */
