@@ -15,6 +15,7 @@
 #include <math.h>
 
 #include "access/table.h"
+#include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
@@ -28,8 +29,8 @@
 #include "index/index.h"
 
 /* Values of the directory, and combinations of conditions, that are counted one by one. */
-#define NODES_MAX			100
-#define COMBINATIONS_MAX	100
+#define NODES_MAX			256
+#define COMBINATIONS_MAX	500
 
 /* Versions that stand for one page, where the planner wants to know how large an index is. */
 #define VERSIONS_A_PAGE		300
@@ -51,57 +52,52 @@ is_integer(Oid type)
 	return type == INT8OID || type == INT4OID || type == INT2OID;
 }
 
-/* Narrow a set by one condition; false if it can't be known yet. */
-static bool
-apply_condition(PlannerInfo *root, IndexOptInfo *index, int column, Expr *clause, DblIntervals *iv)
+bool
+dbl_apply_operator(PlannerInfo *root, Oid opno, Node *other, bool array, DblIntervals *iv)
 {
-	Oid			opno;
-	Node	   *other;
+	int			strategy = get_op_opfamily_strategy(opno, INTEGER_BTREE_FAM_OID);
 	Const	   *value;
-	int			strategy;
-	bool		array = false;
+	Oid			elemtype;
 
-	if (IsA(clause, NullTest))
-	{
-		dbl_intervals_null(iv, ((NullTest *) clause)->nulltesttype == IS_NULL);
-		return true;
-	}
-	if (IsA(clause, OpExpr))
-	{
-		opno = ((OpExpr *) clause)->opno;
-		other = get_rightop(clause);
-	}
-	else if (IsA(clause, ScalarArrayOpExpr))
-	{
-		opno = ((ScalarArrayOpExpr *) clause)->opno;
-		other = (Node *) lsecond(((ScalarArrayOpExpr *) clause)->args);
-		array = true;
-	}
-	else
+	if (strategy == 0)
 		return false;
-
-	strategy = get_op_opfamily_strategy(opno, index->opfamily[column]);
 	value = known_value(root, other);
-	if (strategy == 0 || value == NULL)
+	if (value == NULL)
 		return false;
 	if (value->constisnull)
 	{
 		dbl_intervals_none(iv);
 		return true;
 	}
-	if (array)
+	if (!array)
 	{
-		Oid			elemtype = get_element_type(value->consttype);
-
-		if (!is_integer(elemtype))
+		if (!is_integer(value->consttype))
 			return false;
-		dbl_intervals_any(iv, strategy, value->constvalue, elemtype);
+		dbl_intervals_compare(iv, strategy, dbl_key_value(value->constvalue, value->consttype));
 		return true;
 	}
-	if (!is_integer(value->consttype))
+	elemtype = get_element_type(value->consttype);
+	if (!is_integer(elemtype))
 		return false;
-	dbl_intervals_compare(iv, strategy, dbl_key_value(value->constvalue, value->consttype));
+	dbl_intervals_any(iv, strategy, value->constvalue, elemtype);
 	return true;
+}
+
+/* Narrow a set by an index condition; false if it can't be known yet. */
+static bool
+apply_condition(PlannerInfo *root, Expr *clause, DblIntervals *iv)
+{
+	if (IsA(clause, NullTest))
+	{
+		dbl_intervals_null(iv, ((NullTest *) clause)->nulltesttype == IS_NULL);
+		return true;
+	}
+	if (IsA(clause, OpExpr))
+		return dbl_apply_operator(root, ((OpExpr *) clause)->opno, get_rightop(clause), false, iv);
+	if (IsA(clause, ScalarArrayOpExpr))
+		return dbl_apply_operator(root, ((ScalarArrayOpExpr *) clause)->opno,
+								  (Node *) lsecond(((ScalarArrayOpExpr *) clause)->args), true, iv);
+	return false;
 }
 
 /* The conditions as sets of values; false if they aren't all known. */
@@ -122,18 +118,16 @@ known_conditions(PlannerInfo *root, IndexPath *path, DblIntervals *iv)
 			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc2);
 
 			if (iclause->indexcol > 1 ||
-				!apply_condition(root, path->indexinfo, iclause->indexcol, rinfo->clause,
-								 &iv[iclause->indexcol]))
+				!apply_condition(root, rinfo->clause, &iv[iclause->indexcol]))
 				return false;
 		}
 	}
 	return true;
 }
 
-/* Number of versions that the conditions on these columns select, as the store knows it. */
-static double
-count_versions(DblStore *store, DblAccess access, const DblIntervals *first,
-			   const DblIntervals *second)
+double
+dbl_count_versions(DblStore *store, DblAccess access, const DblIntervals *first,
+				   const DblIntervals *second)
 {
 	int			n1 = dbl_intervals_nranges(first);
 	int			n2 = second ? dbl_intervals_nranges(second) : 1;
@@ -156,6 +150,8 @@ count_versions(DblStore *store, DblAccess access, const DblIntervals *first,
 			if (second)
 				r2 = dbl_intervals_range(second, k);
 			n += dbl_count(store, access, &r1, second ? &r2 : NULL, NODES_MAX, &exact);
+			if (!exact)
+				return -1;
 			counted++;
 		}
 	}
@@ -192,10 +188,15 @@ versions_read(PlannerInfo *root, IndexPath *path, double *total)
 		if (dbl_intervals_empty(&iv[0]) || dbl_intervals_empty(&iv[1]))
 			n = 0;
 		else if (kind == DBL_KEY_TYPE_ID)
-			n = Min(count_versions(&t->store, DBL_BY_TYPE, &iv[0], NULL),
-					count_versions(&t->store, DBL_BY_ID, &iv[1], NULL));
+		{
+			double		by_id = dbl_count_versions(&t->store, DBL_BY_ID, &iv[1], NULL);
+
+			n = dbl_count_versions(&t->store, DBL_BY_TYPE, &iv[0], NULL);
+			if (n < 0 || (by_id >= 0 && by_id < n))
+				n = by_id;
+		}
 		else
-			n = count_versions(&t->store, dbl_key_access(kind), &iv[0],
+			n = dbl_count_versions(&t->store, dbl_key_access(kind), &iv[0],
 							   path->indexinfo->ncolumns == 2 && !dbl_intervals_is_all(&iv[1]) ?
 							   &iv[1] : NULL);
 		dbl_table_unlock(t);

@@ -220,6 +220,7 @@ dbl_index_init(void)
 {
 	prev_shmem_request_hook = shmem_request_hook;
 	shmem_request_hook = shmem_request;
+	dbl_estimate_init();
 }
 
 /* For the locks of parallel scans. */

@@ -198,6 +198,7 @@ typedef struct DblIndexScan
 	/* where the store is read next */
 	int			item;			/* of candidates: the last one looked at */
 	DblCursor	cursor;
+	uint64		store_generation;	/* of the store when it was last read */
 
 	/* mark */
 	bool		marked;
@@ -219,6 +220,7 @@ typedef struct DblParallelIndexScan
 	bool		finished;
 	int			item;
 	DblCursor	cursor;
+	uint64		store_generation;
 } DblParallelIndexScan;
 
 extern IndexScanDesc dbl_ambeginscan(Relation index, int nkeys, int norderbys);
@@ -259,8 +261,23 @@ extern IndexBulkDeleteResult *dbl_amvacuumcleanup(IndexVacuumInfo *info, IndexBu
 
 struct PlannerInfo;
 struct IndexPath;
+
+/* Narrow a set by "column <op> expression"; false if the expression isn't known when planning. */
+extern bool dbl_apply_operator(struct PlannerInfo *root, Oid opno, Node *other, bool array,
+							   DblIntervals *iv);
+/*
+ * Versions that these conditions select (second: NULL, or those on the other end); -1 where the store
+ * does not know it quickly, as for long ranges.  Lock held.
+ */
+extern double dbl_count_versions(DblStore *store, DblAccess access, const DblIntervals *first,
+								 const DblIntervals *second);
 extern void dbl_amcostestimate(struct PlannerInfo *root, struct IndexPath *path, double loop_count,
 							   Cost *startup, Cost *total, Selectivity *selectivity,
 							   double *correlation, double *pages);
+
+/* --- estimate.c ------------------------------------------------------------- */
+
+/* Installs the planner hook. */
+extern void dbl_estimate_init(void);
 
 #endif							/* DBL_INDEX_H */

@@ -355,6 +355,18 @@ collect(IndexScanDesc scan, DblIndexScan *s, bool backward, const DblBatchEntry 
 		dbl_table_lock(s->rel, s->table, LW_SHARED);
 		if (from != NULL)
 			stand_on(s, &s->table->store, from);
+		else if (s->access == DBL_BY_TYPE && s->cursor.started &&
+				 s->store_generation != s->table->generation)
+		{
+			/* places in postings mean nothing in a store that was loaded anew */
+			dbl_table_unlock(s->table);
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					 errmsg("links of table \"%s\" were loaded into memory again during a scan by type",
+							RelationGetRelationName(s->rel)),
+					 errhint("Retry the statement.")));
+		}
+		s->store_generation = s->table->generation;
 		from = NULL;
 		if (s->candidates)
 			n = collect_candidates(scan, s, backward, want);
@@ -398,11 +410,13 @@ collect_parallel(IndexScanDesc scan, DblIndexScan *s, bool backward, int want)
 	{
 		s->item = p->item;
 		s->cursor = p->cursor;
+		s->store_generation = p->store_generation;
 	}
 	n = collect(scan, s, backward, NULL, want);
 	p->started = true;
 	p->item = s->item;
 	p->cursor = s->cursor;
+	p->store_generation = s->store_generation;
 	p->finished = n == 0 || exhausted(s, backward);
 	LWLockRelease(&p->lock);
 	return n;
