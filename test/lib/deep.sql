@@ -73,7 +73,7 @@ BEGIN
     IF TG_OP <> 'UPDATE' OR before::text <> after::text THEN
       INSERT INTO hdb_catalog.event_log (trigger_name, payload)
       VALUES (TG_NAME, json_build_object('op', TG_OP, 'data', json_build_object('old', before, 'new', after),
-                                         'session_variables', current_setting('hasura.user', true)::json));
+                                         'session_variables', nullif(current_setting('hasura.user', true), '')::json));
     END IF;
   EXCEPTION WHEN undefined_function THEN
     RAISE;
