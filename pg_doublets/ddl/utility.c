@@ -18,6 +18,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/indexing.h"
@@ -420,6 +421,7 @@ process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 {
 	Oid			promoted = InvalidOid;
 	Oid			dropped_database = InvalidOid;
+	int			guc_level = 0;
 
 	if (IsTransactionState())
 	{
@@ -431,6 +433,14 @@ process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 			pstmt = before_alter_table(pstmt, &promoted);
 		else if (IsA(stmt, DropdbStmt))
 			dropped_database = get_database_oid(((DropdbStmt *) stmt)->dbname, true);
+		else if (IsA(stmt, RefreshMatViewStmt) && ((RefreshMatViewStmt *) stmt)->concurrent &&
+				 strcmp(default_table_access_method, "doublets") == 0)
+		{
+			/* the difference is collected in a table that core makes, of no shape of ours */
+			guc_level = NewGUCNestLevel();
+			(void) set_config_option("default_table_access_method", "heap", PGC_USERSET,
+									 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		}
 	}
 
 	if (prev_ProcessUtility_hook)
@@ -438,6 +448,8 @@ process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	else
 		standard_ProcessUtility(pstmt, query, read_only_tree, context, params, env, dest, qc);
 
+	if (guc_level > 0)
+		AtEOXact_GUC(true, guc_level);
 	if (OidIsValid(promoted))
 	{
 		CommandCounterIncrement();
