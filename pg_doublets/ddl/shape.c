@@ -18,7 +18,8 @@
 #include "table/table.h"
 
 #define SHAPE_HINT \
-	errhint("A links table has three or four columns of type bigint, in this order: id, source, target and, optionally, type.")
+	errhint("A links table has three or four columns of type bigint, in this order: " \
+			"id, source, target and, optionally, type.")
 
 void
 dbl_check_shape(TupleDesc desc, const char *relname)

@@ -301,7 +301,8 @@ refuse_type_change(Oid relid)
 }
 
 /*
- * What must happen before an ALTER TABLE of a table that is ours, will be, or gets a partition that is.  Returns the statement to run;
+ * What must happen before an ALTER TABLE of a table that is ours, will be, or gets a
+ * partition that is.  Returns the statement to run;
  * *promoted is an index that was made a btree for the time of it, because core makes constraints of
  * nothing else.
  */
