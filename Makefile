@@ -20,7 +20,7 @@ PG_CFLAGS = -Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare \
 
 REGRESS = $(patsubst sql/%.sql,%,$(sort $(wildcard sql/*.sql)))
 ISOLATION = $(patsubst test/specs/%.spec,%,$(sort $(wildcard test/specs/*.spec)))
-ISOLATION_OPTS = --inputdir=test
+ISOLATION_OPTS = --inputdir=test --load-extension=pg_doublets
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
 PROVE_FLAGS += -I test/lib
