@@ -19,6 +19,8 @@
 #include "postgres.h"
 
 #include "access/xlogreader.h"
+#include "storage/block.h"
+#include "storage/buf.h"
 #include "storage/lwlock.h"
 #include "storage/relfilenode.h"
 #include "utils/relcache.h"
@@ -96,10 +98,21 @@ extern void dbl_store_drop_database(Oid dbid);
 /*
  * Redo: the loaded store of a node with its lock held exclusively, or NULL if
  * none is loaded (waits while one is loading).  A change that finds no memory: dbl_redo_give_up()
- * drops the store and releases the lock; otherwise dbl_table_unlock().
+ * drops the store and releases its lock.  dbl_redo_unlock() ends it.
  */
 extern DblTable *dbl_redo_lock(RelFileNode node);
 extern void dbl_redo_give_up(DblTable *t);
+/*
+ * Between dbl_redo_lock() and this no load of a table begins, so that no loader misses the page that
+ * is being changed.  To be called in every case, with NULL where nothing was loaded or it was given up.
+ */
+extern void dbl_redo_unlock(DblTable *t);
+
+/* Number of blocks that the file is known to have; may be raised while the lock is held exclusively. */
+extern BlockNumber *dbl_table_nblocks(DblTable *t);
+
+/* Where this process found a block of the file last, to be tried and set anew by the caller. */
+extern Buffer *dbl_table_recent_buffer(DblTable *t, BlockNumber blkno);
 
 /* For doublets_stats(): is it loaded, bytes of shared memory, load time in ms. */
 typedef struct DblTableInfo
