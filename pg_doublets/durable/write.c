@@ -292,6 +292,8 @@ dbl_write_change(Relation rel, DblTable *t, DblSlot slot, const DblChange *chang
 	MarkBufferDirty(buf);
 	if (RelationNeedsWAL(rel))
 	{
+		XLogRecPtr	lsn;
+
 		XLogBeginInsert();
 		XLogRegisterBuffer(0, buf, REGBUF_STANDARD);
 		XLogRegisterData((char *) &xl, sizeof(xl));
@@ -339,6 +341,8 @@ dbl_write_prune(Relation rel, DblTable *t, BlockNumber blkno, const DblSlot *slo
 	MarkBufferDirty(buf);
 	if (RelationNeedsWAL(rel))
 	{
+		XLogRecPtr	lsn;
+
 		XLogBeginInsert();
 		XLogRegisterBuffer(0, buf, REGBUF_STANDARD);
 		XLogRegisterData((char *) &xl, sizeof(xl));
@@ -387,6 +391,8 @@ dbl_write_freeze(Relation rel, DblTable *t, BlockNumber blkno, const DblFreeze *
 	MarkBufferDirty(buf);
 	if (RelationNeedsWAL(rel))
 	{
+		XLogRecPtr	lsn;
+
 		XLogBeginInsert();
 		XLogRegisterBuffer(0, buf, REGBUF_STANDARD);
 		XLogRegisterData((char *) &xl, sizeof(xl));
