@@ -5,8 +5,10 @@ INSERT INTO links SELECT i, i % 10, i % 7, i % 3 FROM generate_series(1, 300) i;
 ALTER TABLE links ADD CONSTRAINT positive CHECK (id > 0);
 INSERT INTO links VALUES (-1, 0, 0, 0);
 ALTER TABLE links ADD CONSTRAINT pair UNIQUE (from_id, to_id, id);
+\set VERBOSITY terse
 ALTER TABLE links ADD CONSTRAINT once UNIQUE (from_id, to_id);
 CREATE UNIQUE INDEX ON links (type_id);
+\set VERBOSITY default
 ALTER TABLE links ALTER from_id SET NOT NULL;
 INSERT INTO links (id, from_id, type_id) VALUES (1000, NULL, 1);
 ALTER TABLE links ALTER from_id DROP NOT NULL;
