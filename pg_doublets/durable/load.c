@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * load.c
- *	  From pages to store, and the comparison of the two.
+ *	  From pages to a store, and whether the two agree.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,212 +14,216 @@
 #include "durable/wal.h"
 #include "durable/write.h"
 
+#define PREFETCH_BLOCKS 64
+
 static void
-check_page(Relation rel, Page page, BlockNumber blkno)
+corrupt(Relation rel, BlockNumber blkno, const char *what)
 {
-	if (!DblPageIsValid(page))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("block %u of relation \"%s\" is not a link page",
-						blkno, RelationGetRelationName(rel))));
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("block %u of table \"%s\" %s", blkno, RelationGetRelationName(rel), what)));
+}
+
+/* Copy a block's records; returns how many to look at, 0 for a new page. */
+static int
+read_records(Relation rel, BlockNumber blkno, BufferAccessStrategy strategy, DblRecord *out)
+{
+	Buffer		buffer = ReadBufferExtended(rel, MAIN_FORKNUM, blkno, RBM_NORMAL, strategy);
+	Page		page;
+	int			n = 0;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	if (!PageIsNew(page))
+	{
+		if (!DblPageIsValid(page))
+			corrupt(rel, blkno, "is not a link page");
+		n = (((PageHeader) page)->pd_lower - MAXALIGN(SizeOfPageHeaderData)) / sizeof(DblRecord);
+		n = Min(n, (int) DBL_RECORDS_PER_PAGE);
+		memcpy(out, PageGetContents(page), n * sizeof(DblRecord));
+	}
+	UnlockReleaseBuffer(buffer);
+	return n;
 }
 
 static void
 check_metapage(Relation rel)
 {
-	Buffer		buf = ReadBuffer(rel, DBL_METAPAGE_BLKNO);
-	Page		page = BufferGetPage(buf);
-	DblMetaPage *meta = (DblMetaPage *) PageGetContents(page);
+	Buffer		buffer = ReadBuffer(rel, DBL_METAPAGE_BLKNO);
+	DblMetaPage meta;
+	bool		valid;
 
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	/* zero if the server crashed between the extension and the first WAL record */
-	if (!PageIsNew(page))
-	{
-		check_page(rel, page, DBL_METAPAGE_BLKNO);
-		if (meta->magic != DBL_META_MAGIC || meta->version != DBL_FORMAT_VERSION ||
-			meta->records_per_page != DBL_RECORDS_PER_PAGE)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_CORRUPTED),
-					 errmsg("relation \"%s\" has format version %u of link pages, but this library reads version %d",
-							RelationGetRelationName(rel), meta->version, DBL_FORMAT_VERSION)));
-	}
-	UnlockReleaseBuffer(buf);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	valid = DblPageIsValid(BufferGetPage(buffer));
+	if (valid)
+		meta = *(DblMetaPage *) PageGetContents(BufferGetPage(buffer));
+	UnlockReleaseBuffer(buffer);
+
+	if (!valid || meta.magic != DBL_META_MAGIC)
+		corrupt(rel, DBL_METAPAGE_BLKNO, "is not the metapage of a doublets table");
+	if (meta.version != DBL_FORMAT_VERSION || meta.records_per_page != DBL_RECORDS_PER_PAGE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s\" has links of format %u with %u a page, but this version of pg_doublets reads format %u with %u",
+						RelationGetRelationName(rel), meta.version, meta.records_per_page,
+						DBL_FORMAT_VERSION, (unsigned) DBL_RECORDS_PER_PAGE)));
 }
 
-/* Copy a page into *copy; false if it is new. */
-static bool
-read_page(Relation rel, BlockNumber blkno, BufferAccessStrategy strategy, PGAlignedBlock *copy)
-{
-	Buffer		buf = ReadBufferExtended(rel, MAIN_FORKNUM, blkno, RBM_NORMAL, strategy);
-	Page		page = BufferGetPage(buf);
-	bool		result = false;
-
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	if (!PageIsNew(page))
-	{
-		check_page(rel, page, blkno);
-		memcpy(copy->data, page, BLCKSZ);
-		result = true;
-	}
-	UnlockReleaseBuffer(buf);
-	return result;
-}
-
-/* Number of slots up to the last one in use. */
+/* Slots up to the last one in use. */
 static uint64
-count_slots(Relation rel, BlockNumber nblocks)
+count_slots(Relation rel, BlockNumber nblocks, BufferAccessStrategy strategy)
 {
-	PGAlignedBlock page;
+	DblRecord	records[DBL_RECORDS_PER_PAGE];
 
-	while (nblocks > DBL_METAPAGE_BLKNO + 1)
+	for (BlockNumber blkno = nblocks - 1; blkno > DBL_METAPAGE_BLKNO; blkno--)
 	{
-		BlockNumber blkno = nblocks - 1;
+		int			n;
 
-		if (read_page(rel, blkno, NULL, &page))
-			for (OffsetNumber off = DBL_RECORDS_PER_PAGE; off >= 1; off--)
-				if (DblPageGetRecord(page.data, off)->flags & DBL_F_USED)
-					return (uint64) (blkno - 1) * DBL_RECORDS_PER_PAGE + off;
-		nblocks--;
+		CHECK_FOR_INTERRUPTS();
+		n = read_records(rel, blkno, strategy, records);
+		while (n > 0 && !(records[n - 1].flags & DBL_F_USED))
+			n--;
+		if (n > 0)
+			return (uint64) (blkno - 1) * DBL_RECORDS_PER_PAGE + n;
 	}
 	return 0;
 }
 
-/* dbl_load_hook: fill the empty store of t, which nobody else uses, from the pages. */
+/*
+ * Fill an empty store that nobody else can see.  Raises whatever reading pages may raise,
+ * XX001 for pages that are not ours, and 53200.
+ */
 static void
-load(Relation rel, DblTable *t)
+load_store(Relation rel, DblTable *t)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
+	BlockNumber last;
 	BufferAccessStrategy strategy;
 	uint64		nslots;
-	PGAlignedBlock page;
+	DblRecord	records[DBL_RECORDS_PER_PAGE];
 
+	*dbl_table_nblocks(t) = nblocks;
 	if (nblocks == 0)
 		return;
 	check_metapage(rel);
-	nslots = count_slots(rel, nblocks);
-	if (nslots == 0)
+	if (nblocks == DBL_METAPAGE_BLKNO + 1)
 		return;
-	if (nslots > DBL_MAX_SLOTS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("relation \"%s\" has too many rows for a doublets table",
-						RelationGetRelationName(rel))));
 
-	if (!dbl_build_begin(&t->store, nslots))
-		dbl_memory_error();
-	nblocks = DblSlotBlock(nslots - 1) + 1;
 	strategy = GetAccessStrategy(BAS_BULKREAD);
-	for (BlockNumber blkno = DBL_METAPAGE_BLKNO + 1; blkno < nblocks; blkno++)
+	nslots = count_slots(rel, nblocks, strategy);
+	if (nslots > DBL_MAX_SLOTS)
+		corrupt(rel, nblocks - 1, "is beyond the largest slot");
+	if (nslots > 0)
 	{
-		DblSlot		first = (blkno - 1) * DBL_RECORDS_PER_PAGE;
-
-		CHECK_FOR_INTERRUPTS();
-		if (blkno + 32 < nblocks && blkno % 8 == 0)
-			for (int i = 0; i < 8; i++)
-				PrefetchBuffer(rel, MAIN_FORKNUM, Min(blkno + 32 + i, nblocks - 1));
-		if (!read_page(rel, blkno, strategy, &page))
-			continue;
-		for (OffsetNumber off = 1; off <= DBL_RECORDS_PER_PAGE; off++)
+		last = DblSlotBlock((DblSlot) (nslots - 1));
+		if (!dbl_build_begin(&t->store, nslots))
+			dbl_memory_error();
+		for (BlockNumber blkno = DBL_METAPAGE_BLKNO + 1; blkno <= last; blkno++)
 		{
-			DblRecord  *r = DblPageGetRecord(page.data, off);
-			DblVersion	v;
+			DblSlot		slot = (DblSlot) (blkno - 1) * DBL_RECORDS_PER_PAGE;
+			int			n;
 
-			if (!(r->flags & DBL_F_USED))
-				continue;
-			dbl_version_from_record(&v, r);
-			dbl_build_put(&t->store, first + off - 1, &v);
+			CHECK_FOR_INTERRUPTS();
+			if (blkno % PREFETCH_BLOCKS == 1 && !RelationUsesLocalBuffers(rel))
+			{
+				for (BlockNumber b = blkno; b < blkno + PREFETCH_BLOCKS && b <= last; b++)
+					(void) PrefetchBuffer(rel, MAIN_FORKNUM, b);
+			}
+			n = read_records(rel, blkno, strategy, records);
+			for (int i = 0; i < n; i++)
+			{
+				DblVersion	v;
+
+				if (!(records[i].flags & DBL_F_USED))
+					continue;
+				dbl_version_of_record(&v, &records[i]);
+				dbl_build_put(&t->store, slot + i, &v);
+			}
 		}
+		CHECK_FOR_INTERRUPTS();
+		if (!dbl_build_finish(&t->store))
+			dbl_memory_error();
 	}
 	FreeAccessStrategy(strategy);
-	if (!dbl_build_finish(&t->store))
-		dbl_memory_error();
 }
 
 void
 dbl_load_init(void)
 {
-	dbl_load_hook = load;
+	dbl_load_hook = load_store;
 }
 
-/* What differs between a record and the version in its slot; NULL: nothing. */
+/* --- comparison ------------------------------------------------------------------------- */
+
+/* What differs, or NULL. */
 static const char *
-difference(const DblRecord *r, const DblVersion *v)
+compare_record(const DblRecord *r, const DblVersion *v)
 {
+	bool		on_page = (r->flags & DBL_F_USED) != 0;
+	bool		in_store = v != NULL && (v->flags & DBL_F_USED) != 0;
+
+	if (!on_page && !in_store)
+		return NULL;
+	if (!on_page)
+		return "version in memory is not on its page";
+	if (!in_store)
+		return "version on a page is not in memory";
 	if (memcmp(r->key, v->key, sizeof(r->key)) != 0)
-		return "page and memory differ in a value";
+		return "page and memory differ: values";
+	if ((r->flags & DBL_F_PERSISTENT) != (v->flags & DBL_F_PERSISTENT))
+		return "page and memory differ: flags";
 	if (r->xmin != v->xmin)
-		return "page and memory differ in xmin";
+		return "page and memory differ: xmin";
 	if (r->xmax != v->xmax)
-		return "page and memory differ in xmax";
+		return "page and memory differ: xmax";
 	if (r->next != v->next)
-		return "page and memory differ in the next version";
-	if (r->flags != (v->flags & DBL_F_PERSISTENT))
-		return "page and memory differ in flags";
+		return "page and memory differ: next version";
 	return NULL;
 }
 
 uint64
 dbl_compare_pages(Relation rel, DblTable *t, DblFaultFn fault, void *arg)
 {
+	static const DblRecord none;
+	DblRecord	records[DBL_RECORDS_PER_PAGE];
+	uint64		faults = 0;
 	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
-	uint64		nfaults = 0;
-	bool		more = true;
+	uint64		limit;
 
-	for (BlockNumber blkno = DBL_METAPAGE_BLKNO + 1; more; blkno++)
+	/* blocks of the file, and those that the store believes there are */
+	dbl_table_lock(rel, t, LW_SHARED);
+	limit = dbl_nslots(&t->store);
+	dbl_table_unlock(t);
+
+	for (BlockNumber blkno = DBL_METAPAGE_BLKNO + 1;
+		 blkno < nblocks || (uint64) (blkno - 1) * DBL_RECORDS_PER_PAGE < limit;
+		 blkno++)
 	{
-		PGAlignedBlock page;
-		bool		on_disk = false;
-		DblSlot		first = (blkno - 1) * DBL_RECORDS_PER_PAGE;
-		struct
-		{
-			DblSlot		slot;
-			const char *what;
-		}			found[DBL_RECORDS_PER_PAGE];
+		uint64		slot = (uint64) (blkno - 1) * DBL_RECORDS_PER_PAGE;
+		const char *found[DBL_RECORDS_PER_PAGE];
 		int			n = 0;
 
 		CHECK_FOR_INTERRUPTS();
-
-		/* the lock keeps writers off page and store alike */
 		dbl_table_lock(rel, t, LW_SHARED);
-		if (blkno >= nblocks)
-			nblocks = RelationGetNumberOfBlocks(rel);
-		if (blkno >= nblocks && first >= dbl_nslots(&t->store))
-		{
-			dbl_table_unlock(t);
-			break;
-		}
 		if (blkno < nblocks)
-			on_disk = read_page(rel, blkno, NULL, &page);
-		for (OffsetNumber off = 1; off <= DBL_RECORDS_PER_PAGE; off++)
+			n = read_records(rel, blkno, NULL, records);
+		for (int i = 0; i < DBL_RECORDS_PER_PAGE; i++)
 		{
-			DblSlot		slot = first + off - 1;
-			DblRecord  *r = on_disk ? DblPageGetRecord(page.data, off) : NULL;
-			DblVersion *v = slot < dbl_nslots(&t->store) ? dbl_version(&t->store, slot) : NULL;
-			const char *what = NULL;
+			const DblVersion *v = slot + i < dbl_nslots(&t->store) ?
+				dbl_version(&t->store, (DblSlot) (slot + i)) : NULL;
 
-			if (r && !(r->flags & DBL_F_USED))
-				r = NULL;
-			if (v && !(v->flags & DBL_F_USED))
-				v = NULL;
-			if (r && v)
-				what = difference(r, v);
-			else if (r)
-				what = "version on the page is missing in memory";
-			else if (v)
-				what = "version in memory is missing on the page";
-			if (what)
-			{
-				found[n].slot = slot;
-				found[n++].what = what;
-			}
+			found[i] = compare_record(i < n ? &records[i] : &none, v);
 		}
 		dbl_table_unlock(t);
 
-		for (int i = 0; i < n && more; i++)
+		for (int i = 0; i < DBL_RECORDS_PER_PAGE; i++)
 		{
-			nfaults++;
-			more = fault(arg, found[i].slot, found[i].what);
+			if (found[i] == NULL)
+				continue;
+			faults++;
+			if (!fault(arg, (DblSlot) (slot + i), found[i]))
+				return faults;
 		}
 	}
-	return nfaults;
+	return faults;
 }

@@ -1,324 +1,292 @@
 /*-------------------------------------------------------------------------
  *
  * redo.c
- *	  Replay of our WAL records: the page first, then the store, where one is
- *	  loaded.
+ *	  Replay: the page, and the store where it is loaded.
  *
- * The store lock is taken before the buffer lock, as everywhere.  A reader that loads the
- * store from the pages is waited for, so a loaded store has seen exactly the records
- * before this one.  Redo never fails for want of memory: it drops the store, and
- * the next reader loads it again.
+ * The store is locked before the page, as on the primary.  A store that finds no memory
+ * is thrown away: the next reader loads it again.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/xlog.h"
 #include "access/xlogutils.h"
 #include "storage/bufmgr.h"
 #include "storage/standby.h"
 
 #include "durable/wal.h"
-#include "shared/registry.h"
+#include "durable/write.h"
 
-/* Put a record's version into the store; NULL when there was no memory. */
-static DblTable *
-store_put(DblTable *t, BlockNumber blkno, OffsetNumber off, const DblRecord *r)
+/* --- the store ---------------------------------------------------------------------- */
+
+static bool
+slot_used(DblTable *t, DblSlot slot)
 {
-	ItemPointerData tid;
-	DblSlot		slot;
-	DblVersion	v;
-
-	if (t == NULL)
-		return NULL;
-	ItemPointerSet(&tid, blkno, off);
-	slot = DblTidToSlot(&tid);
-	if (!dbl_reserve(&t->store, Max((uint64) slot + 1, dbl_nslots(&t->store)), 1))
-	{
-		dbl_redo_give_up(t);
-		return NULL;
-	}
-	if (slot < dbl_nslots(&t->store) && (dbl_version(&t->store, slot)->flags & DBL_F_USED))
-		dbl_remove(&t->store, slot);
-	dbl_version_from_record(&v, r);
-	dbl_insert(&t->store, slot, &v);
-	return t;
+	return slot < dbl_nslots(&t->store) && (dbl_version(&t->store, slot)->flags & DBL_F_USED);
 }
 
-/* The version in a slot of the loaded store, or NULL. */
-static DblVersion *
-store_get(DblTable *t, BlockNumber blkno, OffsetNumber off, DblSlot *slot)
+static DblSlot
+slot_of(BlockNumber blkno, OffsetNumber off)
 {
 	ItemPointerData tid;
+
+	ItemPointerSet(&tid, blkno, off);
+	return DblTidToSlot(&tid);
+}
+
+/* False: no memory. */
+static bool
+store_insert(DblTable *t, BlockNumber blkno, const xl_dbl_insert *items, uint32 n)
+{
+	DblSlot		last = 0;
+
+	for (uint32 i = 0; i < n; i++)
+		last = Max(last, slot_of(blkno, items[i].off));
+	if (!dbl_reserve(&t->store, Max((uint64) last + 1, dbl_nslots(&t->store)), n))
+		return false;
+	for (uint32 i = 0; i < n; i++)
+	{
+		DblSlot		slot = slot_of(blkno, items[i].off);
+		DblVersion	v;
+
+		if (slot_used(t, slot))
+			dbl_remove(&t->store, slot);
+		dbl_version_of_record(&v, &items[i].record);
+		dbl_insert(&t->store, slot, &v);
+	}
+	return true;
+}
+
+/* Hints about another xmax don't hold any more. */
+static void
+store_change(DblTable *t, BlockNumber blkno, const xl_dbl_change *x)
+{
+	DblSlot		slot = slot_of(blkno, x->off);
 	DblVersion *v;
 
-	if (t == NULL)
-		return NULL;
-	ItemPointerSet(&tid, blkno, off);
-	*slot = DblTidToSlot(&tid);
-	if (*slot >= dbl_nslots(&t->store))
-		return NULL;
-	v = dbl_version(&t->store, *slot);
-	return (v->flags & DBL_F_USED) ? v : NULL;
-}
-
-static void
-store_change(DblTable *t, BlockNumber blkno, OffsetNumber off, const DblXlChanged *c)
-{
-	DblSlot		slot;
-	DblVersion *v = store_get(t, blkno, off, &slot);
-
-	if (v == NULL)
+	if (!slot_used(t, slot))
 		return;
-	v->xmax = c->xmax;
-	v->next = c->next;
-	/* what was known of xmin stays true, unless the insertion was taken back */
-	v->flags = c->flags | DBL_F_ANNOUNCED_ALL |
-		(v->flags & (DBL_F_XMIN_COMMITTED | DBL_F_XMIN_ABORTED));
+	v = dbl_version(&t->store, slot);
+	v->xmax = x->xmax;
+	v->next = x->next;
+	v->flags = (v->flags & ~(DBL_F_PERSISTENT | DBL_F_XMAX_HINTS)) | x->flags;
 }
 
 static void
-page_change(Page page, OffsetNumber off, const DblXlChanged *c)
+store_freeze(DblTable *t, BlockNumber blkno, const xl_dbl_freeze *x, uint32 n)
 {
-	DblRecord  *r = DblPageGetRecord(page, off);
-
-	r->xmax = c->xmax;
-	r->next = c->next;
-	r->flags = c->flags;
-}
-
-static void
-page_put(Page page, OffsetNumber off, const char *record)
-{
-	memcpy(DblPageGetRecord(page, off), record, sizeof(DblRecord));
-	DblPageNoteUsed(page, off);
-}
-
-/* Open block `id` of the record for a change; true if the change is still to be made. */
-static bool
-open_block(XLogReaderState *record, uint8 id, bool init, Buffer *buf)
-{
-	if (init)
+	for (uint32 i = 0; i < n; i++)
 	{
-		*buf = XLogInitBufferForRedo(record, id);
-		DblPageInit(BufferGetPage(*buf));
-		return true;
+		DblSlot		slot = slot_of(blkno, x[i].off);
+		DblVersion *v;
+
+		if (!slot_used(t, slot))
+			continue;
+		v = dbl_version(&t->store, slot);
+		v->xmax = x[i].xmax;
+		v->flags = (v->flags & ~(DBL_F_PERSISTENT | DBL_F_XMAX_HINTS)) | x[i].flags;
 	}
-	return XLogReadBufferForRedo(record, id, buf) == BLK_NEEDS_REDO;
 }
 
-static void
-close_block(XLogReaderState *record, Buffer buf, bool changed)
+/* --- records -------------------------------------------------------------------------- */
+
+/* Read block 0, made anew where the record says so. */
+static XLogRedoAction
+read_block(XLogReaderState *record, Buffer *buffer)
 {
-	if (changed)
+	if (XLogRecGetInfo(record) & XLOG_DBL_INIT_PAGE)
 	{
-		PageSetLSN(BufferGetPage(buf), record->EndRecPtr);
-		MarkBufferDirty(buf);
+		*buffer = XLogInitBufferForRedo(record, 0);
+		DblPageInit(BufferGetPage(*buffer));
+		return BLK_NEEDS_REDO;
 	}
-	if (BufferIsValid(buf))
-		UnlockReleaseBuffer(buf);
+	return XLogReadBufferForRedo(record, 0, buffer);
 }
 
 static void
-redo_insert(XLogReaderState *record, bool init)
+finish_block(XLogReaderState *record, XLogRedoAction action, Buffer buffer)
 {
-	char	   *data = XLogRecGetData(record);
-	uint16		n = ((DblXlInsert *) data)->n;
-	OffsetNumber *offs = (OffsetNumber *) (data + sizeof(DblXlInsert));
-	char	   *records = (char *) (offs + n);
-	RelFileNode node;
-	BlockNumber blkno;
-	DblTable   *t;
-	Buffer		buf;
-	bool		redo;
-
-	XLogRecGetBlockTag(record, 0, &node, NULL, &blkno);
-	t = dbl_redo_lock(node);
-	redo = open_block(record, 0, init, &buf);
-	if (redo)
-		for (int i = 0; i < n; i++)
-			page_put(BufferGetPage(buf), offs[i], records + i * sizeof(DblRecord));
-	close_block(record, buf, redo);
-	for (int i = 0; i < n && t != NULL; i++)
+	if (action == BLK_NEEDS_REDO)
 	{
-		DblRecord	r;
-
-		memcpy(&r, records + i * sizeof(DblRecord), sizeof(r));
-		t = store_put(t, blkno, offs[i], &r);
+		PageSetLSN(BufferGetPage(buffer), record->EndRecPtr);
+		MarkBufferDirty(buffer);
 	}
-	dbl_redo_unlock(t);
+	if (BufferIsValid(buffer))
+		UnlockReleaseBuffer(buffer);
 }
 
 static void
-redo_update(XLogReaderState *record, bool init)
+redo_insert(XLogReaderState *record, DblTable **t, BlockNumber blkno)
 {
-	DblXlUpdate *xl = (DblXlUpdate *) XLogRecGetData(record);
-	char	   *data = (char *) (xl + 1);
+	xl_dbl_multi *multi = (xl_dbl_multi *) XLogRecGetData(record);
+	xl_dbl_insert *items = (xl_dbl_insert *) (multi + 1);
+	Buffer		buffer;
+	XLogRedoAction action = read_block(record, &buffer);
+
+	if (action == BLK_NEEDS_REDO)
+	{
+		for (uint32 i = 0; i < multi->n; i++)
+			dbl_page_put(BufferGetPage(buffer), items[i].off, &items[i].record);
+	}
+	finish_block(record, action, buffer);
+	if (*t != NULL && action != BLK_NOTFOUND && !store_insert(*t, blkno, items, multi->n))
+	{
+		dbl_redo_give_up(*t);
+		*t = NULL;
+	}
+}
+
+static void
+redo_update(XLogReaderState *record, DblTable **t, BlockNumber blkno)
+{
+	xl_dbl_update *x = (xl_dbl_update *) XLogRecGetData(record);
 	bool		two = XLogRecHasBlockRef(record, 1);
-	RelFileNode node;
-	BlockNumber newblk;
-	BlockNumber oldblk;
-	DblRecord	r;
-	DblTable   *t;
-	Buffer		newbuf;
+	BlockNumber oldblk = blkno;
+	Buffer		buffer;
 	Buffer		oldbuf = InvalidBuffer;
-	bool		redo_new;
-	bool		redo_old = false;
+	XLogRedoAction action;
+	XLogRedoAction oldaction = BLK_NOTFOUND;
 
-	memcpy(&r, data, sizeof(r));
-	XLogRecGetBlockTag(record, 0, &node, NULL, &newblk);
-	oldblk = newblk;
 	if (two)
 		XLogRecGetBlockTag(record, 1, NULL, NULL, &oldblk);
-
-	t = dbl_redo_lock(node);
+	action = read_block(record, &buffer);
+	if (action == BLK_NEEDS_REDO)
+	{
+		if (!two)
+			dbl_page_change(BufferGetPage(buffer), &x->old);
+		dbl_page_put(BufferGetPage(buffer), x->new.off, &x->new.record);
+	}
 	if (two)
 	{
-		redo_old = open_block(record, 1, false, &oldbuf);
-		if (redo_old)
-			page_change(BufferGetPage(oldbuf), xl->old_off, &xl->old);
+		oldaction = XLogReadBufferForRedo(record, 1, &oldbuf);
+		if (oldaction == BLK_NEEDS_REDO)
+			dbl_page_change(BufferGetPage(oldbuf), &x->old);
+		finish_block(record, oldaction, oldbuf);
 	}
-	redo_new = open_block(record, 0, init, &newbuf);
-	if (redo_new)
-	{
-		page_put(BufferGetPage(newbuf), xl->new_off, data);
-		if (!two)
-			page_change(BufferGetPage(newbuf), xl->old_off, &xl->old);
-	}
-	close_block(record, newbuf, redo_new);
-	close_block(record, oldbuf, redo_old);
+	finish_block(record, action, buffer);
 
-	t = store_put(t, newblk, xl->new_off, &r);
-	store_change(t, oldblk, xl->old_off, &xl->old);
-	dbl_redo_unlock(t);
+	if (*t != NULL && action != BLK_NOTFOUND)
+	{
+		store_change(*t, oldblk, &x->old);
+		if (!store_insert(*t, blkno, &x->new, 1))
+		{
+			dbl_redo_give_up(*t);
+			*t = NULL;
+		}
+	}
 }
 
 static void
-redo_change(XLogReaderState *record)
+redo_change(XLogReaderState *record, DblTable *t, BlockNumber blkno)
 {
-	DblXlChange *xl = (DblXlChange *) XLogRecGetData(record);
-	RelFileNode node;
-	BlockNumber blkno;
-	DblTable   *t;
-	Buffer		buf;
-	bool		redo;
+	xl_dbl_change *x = (xl_dbl_change *) XLogRecGetData(record);
+	Buffer		buffer;
+	XLogRedoAction action = XLogReadBufferForRedo(record, 0, &buffer);
 
-	XLogRecGetBlockTag(record, 0, &node, NULL, &blkno);
-	t = dbl_redo_lock(node);
-	redo = open_block(record, 0, false, &buf);
-	if (redo)
-		page_change(BufferGetPage(buf), xl->off, &xl->changed);
-	close_block(record, buf, redo);
-	store_change(t, blkno, xl->off, &xl->changed);
-	dbl_redo_unlock(t);
+	if (action == BLK_NEEDS_REDO)
+		dbl_page_change(BufferGetPage(buffer), x);
+	finish_block(record, action, buffer);
+	if (t != NULL)
+		store_change(t, blkno, x);
 }
 
 static void
-redo_prune(XLogReaderState *record)
+redo_prune(XLogReaderState *record, DblTable *t, BlockNumber blkno)
 {
-	DblXlPrune *xl = (DblXlPrune *) XLogRecGetData(record);
-	OffsetNumber *offs = (OffsetNumber *) (xl + 1);
-	RelFileNode node;
-	BlockNumber blkno;
-	DblTable   *t;
-	Buffer		buf;
-	bool		redo;
+	xl_dbl_multi *multi = (xl_dbl_multi *) XLogRecGetData(record);
+	OffsetNumber *offs = (OffsetNumber *) (multi + 1);
+	Buffer		buffer;
+	XLogRedoAction action = XLogReadBufferForRedo(record, 0, &buffer);
 
-	XLogRecGetBlockTag(record, 0, &node, NULL, &blkno);
-
-	/* Whoever could still see what is being removed has to go first. */
-	if (InHotStandby)
-		ResolveRecoveryConflictWithSnapshot(xl->horizon, node);
-
-	t = dbl_redo_lock(node);
-	redo = open_block(record, 0, false, &buf);
-	if (redo)
-		for (int i = 0; i < xl->n; i++)
-			memset(DblPageGetRecord(BufferGetPage(buf), offs[i]), 0, sizeof(DblRecord));
-	close_block(record, buf, redo);
-	for (int i = 0; i < xl->n; i++)
+	if (action == BLK_NEEDS_REDO)
+		dbl_page_prune(BufferGetPage(buffer), offs, multi->n);
+	finish_block(record, action, buffer);
+	for (uint32 i = 0; t != NULL && i < multi->n; i++)
 	{
-		DblSlot		slot;
+		DblSlot		slot = slot_of(blkno, offs[i]);
 
-		if (store_get(t, blkno, offs[i], &slot))
+		if (slot_used(t, slot))
 			dbl_remove(&t->store, slot);
 	}
-	dbl_redo_unlock(t);
 }
 
 static void
-redo_freeze(XLogReaderState *record)
+redo_freeze(XLogReaderState *record, DblTable *t, BlockNumber blkno)
 {
-	DblXlFreeze *xl = (DblXlFreeze *) XLogRecGetData(record);
-	DblXlFrozen *f = (DblXlFrozen *) (xl + 1);
-	RelFileNode node;
-	BlockNumber blkno;
-	DblTable   *t;
-	Buffer		buf;
-	bool		redo;
+	xl_dbl_multi *multi = (xl_dbl_multi *) XLogRecGetData(record);
+	xl_dbl_freeze *items = (xl_dbl_freeze *) (multi + 1);
+	Buffer		buffer;
+	XLogRedoAction action = XLogReadBufferForRedo(record, 0, &buffer);
 
-	XLogRecGetBlockTag(record, 0, &node, NULL, &blkno);
-	if (InHotStandby)
-	{
-		/* the cutoff itself is not frozen; as heap does for its own record */
-		TransactionId latest = xl->cutoff;
+	if (action == BLK_NEEDS_REDO)
+		dbl_page_freeze(BufferGetPage(buffer), items, multi->n);
+	finish_block(record, action, buffer);
+	if (t != NULL)
+		store_freeze(t, blkno, items, multi->n);
+}
 
-		if (TransactionIdIsNormal(latest))
-			TransactionIdRetreat(latest);
-		ResolveRecoveryConflictWithSnapshot(latest, node);
-	}
+static void
+redo_create(XLogReaderState *record)
+{
+	xl_dbl_create *x = (xl_dbl_create *) XLogRecGetData(record);
+	Buffer		buffer = XLogInitBufferForRedo(record, 0);
 
-	t = dbl_redo_lock(node);
-	redo = open_block(record, 0, false, &buf);
-	if (redo)
-		for (int i = 0; i < xl->n; i++)
-		{
-			DblRecord  *r = DblPageGetRecord(BufferGetPage(buf), f[i].off);
-
-			r->xmax = f[i].xmax;
-			r->flags = f[i].flags;
-		}
-	close_block(record, buf, redo);
-	for (int i = 0; i < xl->n; i++)
-	{
-		DblSlot		slot;
-		DblVersion *v = store_get(t, blkno, f[i].off, &slot);
-
-		if (v == NULL)
-			continue;
-		v->xmax = f[i].xmax;
-		v->flags = f[i].flags | DBL_F_ANNOUNCED_ALL;
-	}
-	dbl_redo_unlock(t);
+	DblMetaPageInit(BufferGetPage(buffer), x->ncolumns);
+	finish_block(record, BLK_NEEDS_REDO, buffer);
 }
 
 void
 dbl_redo(XLogReaderState *record)
 {
-	uint8		info = XLogRecGetInfo(record) & ~XLR_INFO_MASK;
-	bool		init = (info & XLOG_DBL_INIT_PAGE) != 0;
+	uint8		op = XLogRecGetInfo(record) & XLOG_DBL_OPMASK;
+	RelFileNode node;
+	BlockNumber blkno;
+	DblTable   *t;
 
-	switch (info & XLOG_DBL_OPMASK)
+	if (op == XLOG_DBL_FORGET)
+	{
+		memcpy(&node, XLogRecGetData(record), sizeof(node));
+		dbl_store_drop(node, false);
+		return;
+	}
+	XLogRecGetBlockTag(record, 0, &node, NULL, &blkno);
+	if (op == XLOG_DBL_CREATE)
+	{
+		/* whatever is loaded under this number is of a file that is gone */
+		dbl_store_drop(node, false);
+		redo_create(record);
+		return;
+	}
+
+	if ((op == XLOG_DBL_PRUNE || op == XLOG_DBL_FREEZE) && InHotStandby)
+	{
+		TransactionId horizon = ((xl_dbl_multi *) XLogRecGetData(record))->horizon;
+
+		/* before any lock: it waits */
+		if (TransactionIdIsValid(horizon))
+			ResolveRecoveryConflictWithSnapshot(horizon, node);
+	}
+
+	t = dbl_redo_lock(node);
+	switch (op)
 	{
 		case XLOG_DBL_INSERT:
-			redo_insert(record, init);
+			redo_insert(record, &t, blkno);
 			break;
 		case XLOG_DBL_UPDATE:
-			redo_update(record, init);
+			redo_update(record, &t, blkno);
 			break;
 		case XLOG_DBL_CHANGE:
-			redo_change(record);
+			redo_change(record, t, blkno);
 			break;
 		case XLOG_DBL_PRUNE:
-			redo_prune(record);
+			redo_prune(record, t, blkno);
 			break;
 		case XLOG_DBL_FREEZE:
-			redo_freeze(record);
-			break;
-		case XLOG_DBL_RESET:
-			dbl_store_drop(*(RelFileNode *) XLogRecGetData(record), false);
+			redo_freeze(record, t, blkno);
 			break;
 		default:
-			elog(PANIC, "unknown pg_doublets WAL record %u", info);
+			elog(PANIC, "unknown operation of a doublets record: %u", op);
 	}
+	dbl_redo_unlock(t);
 }

@@ -3,9 +3,6 @@
  * storage.c
  *	  The files of a links table.
  *
- * A new file has no blocks; the metapage comes with the first row.  So an empty
- * init fork is all that an unlogged table needs.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -15,6 +12,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/storage.h"
 #include "catalog/storage_xlog.h"
+#include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/smgr.h"
 #include "utils/rel.h"
@@ -25,70 +23,127 @@
 BlockNumber
 dbl_storage_nblocks(Relation rel)
 {
-	BlockNumber n = RelationGetNumberOfBlocks(rel);
+	BlockNumber nblocks = RelationGetNumberOfBlocks(rel);
 
-	return n > DBL_METAPAGE_BLKNO ? n - 1 : 0;
+	return nblocks > 0 ? nblocks - 1 : 0;
 }
 
-/* Tell a standby that what it may have loaded of this file is gone. */
+/* Standbys: whatever is loaded under this number is not what the file will hold. */
 static void
-log_reset(const RelFileNode *node)
+log_forget(const RelFileNode *node)
 {
+	RelFileNode copy = *node;
+
 	XLogBeginInsert();
-	XLogRegisterData((char *) node, sizeof(RelFileNode));
-	XLogInsert(DBL_RMGR_ID, XLOG_DBL_RESET);
+	XLogRegisterData((char *) &copy, sizeof(copy));
+	(void) XLogInsert(DBL_RMGR_ID, XLOG_DBL_FORGET);
+}
+
+/* Append a metapage to an empty fork past the buffers. */
+static void
+write_metapage(SMgrRelation reln, ForkNumber fork, int ncolumns, bool wal)
+{
+	PGAlignedBlock block;
+	Page		page = (Page) block.data;
+
+	DblMetaPageInit(page, ncolumns);
+	if (wal)
+		log_newpage(&reln->smgr_rnode.node, fork, DBL_METAPAGE_BLKNO, page, true);
+	PageSetChecksumInplace(page, DBL_METAPAGE_BLKNO);
+	smgrextend(reln, fork, DBL_METAPAGE_BLKNO, block.data, true);
+}
+
+/* The metapage of the main fork, through the buffers, so that no fsync is needed here. */
+static void
+buffer_metapage(const RelFileNode *node, int ncolumns, bool permanent)
+{
+	Buffer		buffer;
+	xl_dbl_create x;
+
+	x.node = *node;
+	x.ncolumns = ncolumns;
+	buffer = ReadBufferWithoutRelcache(*node, MAIN_FORKNUM, P_NEW, RBM_ZERO_AND_LOCK, NULL,
+									   permanent);
+	if (BufferGetBlockNumber(buffer) != DBL_METAPAGE_BLKNO)
+		elog(ERROR, "new file of a doublets table is not empty");
+
+	START_CRIT_SECTION();
+	DblMetaPageInit(BufferGetPage(buffer), ncolumns);
+	MarkBufferDirty(buffer);
+	/* with wal_level = minimal, core syncs or logs the whole file at commit */
+	if (permanent && XLogIsNeeded())
+	{
+		XLogBeginInsert();
+		XLogRegisterData((char *) &x, sizeof(x));
+		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD | REGBUF_WILL_INIT);
+		PageSetLSN(BufferGetPage(buffer), XLogInsert(DBL_RMGR_ID, XLOG_DBL_CREATE));
+	}
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
 }
 
 void
 dbl_storage_create(Relation rel, const RelFileNode *newnode, char persistence, int ncolumns)
 {
-	SMgrRelation srel = RelationCreateStorage(*newnode, persistence, true);
+	SMgrRelation reln = RelationCreateStorage(*newnode, persistence, true);
 
-	if (persistence == RELPERSISTENCE_PERMANENT && XLogIsNeeded())
-		log_reset(newnode);
+	if (persistence == RELPERSISTENCE_TEMP)
+		write_metapage(reln, MAIN_FORKNUM, ncolumns, false);
+	else
+		buffer_metapage(newnode, ncolumns, persistence == RELPERSISTENCE_PERMANENT);
+
 	if (persistence == RELPERSISTENCE_UNLOGGED)
 	{
-		/* as heap: the init fork must be there after a crash whatever happens */
-		smgrcreate(srel, INIT_FORKNUM, false);
+		reln = smgropen(*newnode, InvalidBackendId);
+		smgrcreate(reln, INIT_FORKNUM, false);
 		log_smgrcreate(newnode, INIT_FORKNUM);
-		smgrimmedsync(srel, INIT_FORKNUM);
-	}
-	smgrclose(srel);
+		write_metapage(reln, INIT_FORKNUM, ncolumns, true);
 
-	/* a file of the same number may have been here before */
-	dbl_store_drop(*newnode, persistence == RELPERSISTENCE_TEMP);
+		/* A checkpoint may have passed the record by before the file was written. */
+		smgrimmedsync(reln, INIT_FORKNUM);
+	}
+	smgrclose(reln);
 }
 
+/* AccessExclusiveLock is held, so nobody loads the store in between. */
 void
 dbl_storage_truncate(Relation rel)
 {
-	if (RelationNeedsWAL(rel))
-		log_reset(&rel->rd_node);
-	RelationTruncate(rel, 0);
-	dbl_store_drop(rel->rd_node, rel->rd_rel->relpersistence == RELPERSISTENCE_TEMP);
+	if (RelationGetNumberOfBlocks(rel) > DBL_METAPAGE_BLKNO + 1)
+	{
+		if (RelationNeedsWAL(rel))
+			log_forget(&rel->rd_node);
+		RelationTruncate(rel, DBL_METAPAGE_BLKNO + 1);
+	}
+	dbl_store_drop(rel->rd_node, RelationUsesLocalBuffers(rel));
 }
 
+/* Copy all forks to a new file node, as heap does for SET TABLESPACE. */
 void
 dbl_storage_copy(Relation rel, const RelFileNode *newnode)
 {
 	char		persistence = rel->rd_rel->relpersistence;
 	SMgrRelation dst;
 
-	/* the copy is made file by file, so what is in buffers has to be written first */
+	/* what is read below goes past the buffers; the lock keeps others from dirtying them again */
 	FlushRelationBuffers(rel);
+
 	dst = RelationCreateStorage(*newnode, persistence, true);
-	RelationCopyStorage(RelationGetSmgr(rel), dst, MAIN_FORKNUM, persistence);
-	for (ForkNumber fork = MAIN_FORKNUM + 1; fork <= MAX_FORKNUM; fork++)
+	if (persistence == RELPERSISTENCE_PERMANENT && XLogIsNeeded())
+		log_forget(newnode);
+	for (ForkNumber fork = MAIN_FORKNUM; fork <= MAX_FORKNUM; fork++)
 	{
-		if (!smgrexists(RelationGetSmgr(rel), fork))
-			continue;
-		smgrcreate(dst, fork, false);
-		if (RelationIsPermanent(rel) ||
-			(persistence == RELPERSISTENCE_UNLOGGED && fork == INIT_FORKNUM))
-			log_smgrcreate(newnode, fork);
+		if (fork != MAIN_FORKNUM)
+		{
+			if (!smgrexists(RelationGetSmgr(rel), fork))
+				continue;
+			smgrcreate(dst, fork, false);
+			if (persistence == RELPERSISTENCE_PERMANENT ||
+				(persistence == RELPERSISTENCE_UNLOGGED && fork == INIT_FORKNUM))
+				log_smgrcreate(newnode, fork);
+		}
 		RelationCopyStorage(RelationGetSmgr(rel), dst, fork, persistence);
 	}
 	RelationDropStorage(rel);
 	smgrclose(dst);
-	dbl_store_drop(*newnode, persistence == RELPERSISTENCE_TEMP);
 }

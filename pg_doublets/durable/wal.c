@@ -1,68 +1,24 @@
 /*-------------------------------------------------------------------------
  *
  * wal.c
- *	  Our WAL resource manager, and how its records read in a dump.
+ *	  The resource manager: registration, description, masks.
  *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/bufmask.h"
 #include "access/xlog_internal.h"
 
 #include "durable/wal.h"
-
-void
-dbl_desc(StringInfo buf, XLogReaderState *record)
-{
-	char	   *data = XLogRecGetData(record);
-
-	switch (XLogRecGetInfo(record) & XLOG_DBL_OPMASK)
-	{
-		case XLOG_DBL_INSERT:
-			appendStringInfo(buf, "n %u", ((DblXlInsert *) data)->n);
-			break;
-		case XLOG_DBL_UPDATE:
-			{
-				DblXlUpdate *xl = (DblXlUpdate *) data;
-
-				appendStringInfo(buf, "old off %u xmax %u flags 0x%04X; new off %u",
-								 xl->old_off, xl->old.xmax, xl->old.flags, xl->new_off);
-				break;
-			}
-		case XLOG_DBL_CHANGE:
-			{
-				static const char *const kinds[] = {"delete", "lock", "confirm", "abort"};
-				DblXlChange *xl = (DblXlChange *) data;
-
-				appendStringInfo(buf, "%s off %u xmax %u flags 0x%04X",
-								 xl->kind < lengthof(kinds) ? kinds[xl->kind] : "?",
-								 xl->off, xl->changed.xmax, xl->changed.flags);
-				break;
-			}
-		case XLOG_DBL_PRUNE:
-			appendStringInfo(buf, "horizon %u n %u",
-							 ((DblXlPrune *) data)->horizon, ((DblXlPrune *) data)->n);
-			break;
-		case XLOG_DBL_FREEZE:
-			appendStringInfo(buf, "cutoff %u n %u",
-							 ((DblXlFreeze *) data)->cutoff, ((DblXlFreeze *) data)->n);
-			break;
-		case XLOG_DBL_RESET:
-			{
-				RelFileNode *node = (RelFileNode *) data;
-
-				appendStringInfo(buf, "rel %u/%u/%u", node->spcNode, node->dbNode, node->relNode);
-				break;
-			}
-	}
-}
+#include "durable/write.h"
 
 const char *
 dbl_identify(uint8 info)
 {
 	bool		init = (info & XLOG_DBL_INIT_PAGE) != 0;
 
-	switch (info & XLOG_DBL_OPMASK)
+	switch (info & ~XLR_INFO_MASK & XLOG_DBL_OPMASK)
 	{
 		case XLOG_DBL_INSERT:
 			return init ? "INSERT+INIT" : "INSERT";
@@ -74,22 +30,100 @@ dbl_identify(uint8 info)
 			return "PRUNE";
 		case XLOG_DBL_FREEZE:
 			return "FREEZE";
-		case XLOG_DBL_RESET:
-			return "RESET";
+		case XLOG_DBL_CREATE:
+			return "CREATE";
+		case XLOG_DBL_FORGET:
+			return "FORGET";
 	}
 	return NULL;
 }
 
-static const RmgrData rmgr = {
+static const char *
+change_name(uint16 kind)
+{
+	switch (kind)
+	{
+		case DBL_CHANGE_DELETE:
+			return "delete";
+		case DBL_CHANGE_LOCK:
+			return "lock";
+		case DBL_CHANGE_CONFIRM:
+			return "confirm";
+		case DBL_CHANGE_ABORT:
+			return "abort";
+		case DBL_CHANGE_SET_NEXT:
+			return "set next";
+	}
+	return "?";
+}
+
+void
+dbl_desc(StringInfo buf, XLogReaderState *record)
+{
+	char	   *data = XLogRecGetData(record);
+
+	switch (XLogRecGetInfo(record) & XLOG_DBL_OPMASK)
+	{
+		case XLOG_DBL_INSERT:
+			appendStringInfo(buf, "versions %u, off %u", ((xl_dbl_multi *) data)->n,
+							 ((xl_dbl_insert *) (data + sizeof(xl_dbl_multi)))->off);
+			break;
+		case XLOG_DBL_UPDATE:
+			{
+				xl_dbl_update *x = (xl_dbl_update *) data;
+
+				appendStringInfo(buf, "off %u xmax %u flags 0x%04X, new off %u",
+								 x->old.off, x->old.xmax, x->old.flags, x->new.off);
+				break;
+			}
+		case XLOG_DBL_CHANGE:
+			{
+				xl_dbl_change *x = (xl_dbl_change *) data;
+
+				appendStringInfo(buf, "%s: off %u xmax %u flags 0x%04X",
+								 change_name(x->kind), x->off, x->xmax, x->flags);
+				break;
+			}
+		case XLOG_DBL_PRUNE:
+		case XLOG_DBL_FREEZE:
+			appendStringInfo(buf, "versions %u, horizon %u", ((xl_dbl_multi *) data)->n,
+							 ((xl_dbl_multi *) data)->horizon);
+			break;
+		case XLOG_DBL_CREATE:
+			appendStringInfo(buf, "columns %d", ((xl_dbl_create *) data)->ncolumns);
+			break;
+		case XLOG_DBL_FORGET:
+			{
+				RelFileNode *node = (RelFileNode *) data;
+
+				appendStringInfo(buf, "rel %u/%u/%u", node->spcNode, node->dbNode, node->relNode);
+				break;
+			}
+	}
+}
+
+/* Nothing that is ours may differ between the primary and a standby. */
+void
+dbl_mask(char *pagedata, BlockNumber blkno)
+{
+	mask_page_lsn_and_checksum(pagedata);
+	mask_page_hint_bits(pagedata);
+	mask_unused_space(pagedata);
+}
+
+static const RmgrData dbl_rmgr = {
 	.rm_name = "pg_doublets",
 	.rm_redo = dbl_redo,
 	.rm_desc = dbl_desc,
 	.rm_identify = dbl_identify,
-	.rm_mask = dbl_page_mask,
+	.rm_startup = NULL,
+	.rm_cleanup = NULL,
+	.rm_mask = dbl_mask,
+	.rm_decode = NULL
 };
 
 void
 dbl_wal_init(void)
 {
-	RegisterCustomRmgr(DBL_RMGR_ID, (RmgrData *) &rmgr);
+	RegisterCustomRmgr(DBL_RMGR_ID, (RmgrData *) &dbl_rmgr);
 }

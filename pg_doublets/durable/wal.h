@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * wal.h
- *	  WAL records of links tables.
+ *	  WAL records of link pages.
  *
- * A record's data is always complete in itself, never only in a page image, because
- * redo has to bring a loaded store up to date as well as the page.
+ * Main data tells everything, page images or not, since the store on a standby
+ * is changed from it.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,83 +14,77 @@
 #include "postgres.h"
 
 #include "access/xlogreader.h"
-#include "lib/stringinfo.h"
-
 #include "durable/page.h"
-#include "durable/write.h"
+#include "lib/stringinfo.h"
+#include "storage/off.h"
+#include "storage/relfilenode.h"
 
-#define XLOG_DBL_INSERT		0x00	/* block 0; DblXlInsert, offsets, records */
-#define XLOG_DBL_UPDATE		0x10	/* block 0: new version, block 1: old one, if elsewhere */
-#define XLOG_DBL_CHANGE		0x20	/* block 0; DblXlChange */
-#define XLOG_DBL_PRUNE		0x30	/* block 0; DblXlPrune, offsets */
-#define XLOG_DBL_FREEZE		0x40	/* block 0; DblXlFreeze, DblXlFrozen each */
-#define XLOG_DBL_RESET		0x50	/* no block: the file is new or emptied; RelFileNode */
+#define XLOG_DBL_INSERT		0x00	/* block 0; xl_dbl_multi, n xl_dbl_insert */
+#define XLOG_DBL_UPDATE		0x10	/* block 0: new version's; 1: old one's if another */
+#define XLOG_DBL_CHANGE		0x20	/* block 0; xl_dbl_change */
+#define XLOG_DBL_PRUNE		0x30	/* block 0; xl_dbl_multi, n offsets */
+#define XLOG_DBL_FREEZE		0x40	/* block 0; xl_dbl_multi, n xl_dbl_freeze */
+#define XLOG_DBL_CREATE		0x50	/* block 0: metapage; xl_dbl_create */
+#define XLOG_DBL_FORGET		0x60	/* no block: drop the store; RelFileNode */
 #define XLOG_DBL_OPMASK		0x70
-#define XLOG_DBL_INIT_PAGE	0x80	/* with INSERT, UPDATE: block 0 is made anew */
+#define XLOG_DBL_INIT_PAGE	0x80	/* block 0 is initialised anew */
 
-typedef struct DblXlInsert
+typedef struct xl_dbl_multi
 {
-	uint16		n;
-	/* n offsets (uint16), then n DblRecord, unaligned */
-} DblXlInsert;
+	uint32		n;
+	TransactionId horizon;		/* prune and freeze: for recovery conflicts */
+} xl_dbl_multi;
 
-/* What DblChange leaves on the page. */
-typedef struct DblXlChanged
+typedef struct xl_dbl_insert
+{
+	DblRecord	record;
+	OffsetNumber off;
+	uint16		unused[3];
+} xl_dbl_insert;
+
+#define DBL_CHANGE_SET_NEXT		0x80	/* besides DblChangeKind */
+
+/* A version's changeable fields, anew. */
+typedef struct xl_dbl_change
 {
 	TransactionId xmax;
 	uint32		next;
-	uint32		flags;
-} DblXlChanged;
-
-typedef struct DblXlUpdate
-{
-	DblXlChanged old;
-	OffsetNumber old_off;
-	OffsetNumber new_off;
-	/* DblRecord, unaligned */
-} DblXlUpdate;
-
-typedef struct DblXlChange
-{
-	DblXlChanged changed;
+	uint32		flags;			/* persistent ones */
 	OffsetNumber off;
-	uint16		kind;			/* DblChangeKind */
-} DblXlChange;
+	uint16		kind;
+} xl_dbl_change;
 
-typedef struct DblXlPrune
+typedef struct xl_dbl_update
 {
-	TransactionId horizon;
-	uint16		n;
-	/* n offsets */
-} DblXlPrune;
+	xl_dbl_change old;
+	xl_dbl_insert new;
+} xl_dbl_update;
 
-typedef struct DblXlFrozen
+typedef struct xl_dbl_freeze
 {
 	TransactionId xmax;
 	uint32		flags;
 	OffsetNumber off;
-	uint16		pad;
-} DblXlFrozen;
+	uint16		unused;
+} xl_dbl_freeze;
 
-typedef struct DblXlFreeze
+typedef struct xl_dbl_create
 {
-	TransactionId cutoff;
-	uint16		n;
-	uint16		pad;
-	/* n DblXlFrozen */
-} DblXlFreeze;
+	RelFileNode node;
+	int32		ncolumns;
+} xl_dbl_create;
 
-/* redo.c */
+/* What redo and the primary do to a page alike (apply.c). */
+extern void dbl_page_put(Page page, OffsetNumber off, const DblRecord *record);
+extern void dbl_page_change(Page page, const xl_dbl_change *change);
+extern void dbl_page_prune(Page page, const OffsetNumber *offs, int n);
+extern void dbl_page_freeze(Page page, const xl_dbl_freeze *freeze, int n);
+extern void dbl_record_of_version(DblRecord *record, const DblVersion *v);
+extern void dbl_version_of_record(DblVersion *v, const DblRecord *record);
+
 extern void dbl_redo(XLogReaderState *record);
-
-/* desc.c */
 extern void dbl_desc(StringInfo buf, XLogReaderState *record);
 extern const char *dbl_identify(uint8 info);
-
-/* page.c */
-extern void dbl_page_mask(char *page, BlockNumber blkno);
-extern void DblPageNoteUsed(Page page, OffsetNumber off);
-extern void dbl_record_from_version(DblRecord *r, const DblVersion *v);
-extern void dbl_version_from_record(DblVersion *v, const DblRecord *r);
+extern void dbl_mask(char *pagedata, BlockNumber blkno);
 
 #endif							/* DBL_WAL_H */

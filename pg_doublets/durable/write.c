@@ -3,9 +3,8 @@
  * write.c
  *	  Changes of a links table: page, WAL record and store in one step.
  *
- * Everything here runs under the exclusive store lock.  First whatever can fail:
- * memory of the store, the buffers, extending the file.  Then a critical section
- * changes page, WAL and store, none of which can fail any more.
+ * Whatever can fail comes before the critical section.  The store lock, held
+ * exclusively by the caller, also keeps others from extending the file.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,395 +18,360 @@
 #include "durable/wal.h"
 #include "durable/write.h"
 
-/* Insertions that are prepared at a time; bounds what dbl_reserve() sets aside. */
-#define INSERT_GROUP	((int) DBL_RECORDS_PER_PAGE)
+/* --- buffers ---------------------------------------------------------------------- */
 
-/* The metapage of a file that has no block yet. */
-static void
-make_metapage(Relation rel)
-{
-	Buffer		buf = ReadBufferExtended(rel, MAIN_FORKNUM, P_NEW, RBM_NORMAL, NULL);
-
-	Assert(BufferGetBlockNumber(buf) == DBL_METAPAGE_BLKNO);
-	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
-	START_CRIT_SECTION();
-	DblMetaPageInit(BufferGetPage(buf), RelationGetNumberOfAttributes(rel));
-	MarkBufferDirty(buf);
-	if (RelationNeedsWAL(rel))
-		log_newpage_buffer(buf, true);
-	END_CRIT_SECTION();
-	UnlockReleaseBuffer(buf);
-}
-
-/*
- * Pin a link page, extending the file as far as need be.  The store's exclusive lock
- * keeps others from extending it.  Pages on the way stay zero, which is valid.
- */
+/* Pin a block, most often where it was the last time. */
 static Buffer
-get_page(Relation rel, DblTable *t, BlockNumber blkno)
+pin_block(Relation rel, DblTable *t, BlockNumber blkno)
 {
-	BlockNumber *nblocks = dbl_table_nblocks(t);
 	Buffer	   *recent = dbl_table_recent_buffer(t, blkno);
 
 	if (BufferIsValid(*recent) &&
 		ReadRecentBuffer(rel->rd_node, MAIN_FORKNUM, blkno, *recent))
 		return *recent;
-	if (*nblocks <= blkno)
-	{
-		*nblocks = RelationGetNumberOfBlocks(rel);
-		if (*nblocks == 0)
-		{
-			make_metapage(rel);
-			*nblocks = 1;
-		}
-	}
-	while (*nblocks <= blkno)
-	{
-		Buffer		buf = ReadBufferExtended(rel, MAIN_FORKNUM, P_NEW, RBM_NORMAL, NULL);
-
-		*nblocks = BufferGetBlockNumber(buf) + 1;
-		if (*nblocks > blkno)
-		{
-			*recent = buf;
-			return buf;
-		}
-		ReleaseBuffer(buf);
-	}
+	*recent = InvalidBuffer;
 	*recent = ReadBuffer(rel, blkno);
 	return *recent;
 }
 
-/* Lock a page for a change; true if it must be made first. */
-static bool
-lock_page(Relation rel, Buffer buf)
+/* Make sure that the file has this block.  New blocks are zeroes until they are written to. */
+static void
+extend_to(Relation rel, DblTable *t, BlockNumber blkno)
 {
-	Page		page = BufferGetPage(buf);
+	BlockNumber *nblocks = dbl_table_nblocks(t);
 
-	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
-	if (PageIsNew(page))
-		return true;
-	if (!DblPageIsValid(page))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("block %u of relation \"%s\" is not a link page",
-						BufferGetBlockNumber(buf), RelationGetRelationName(rel))));
-	return false;
+	if (likely(blkno < *nblocks))
+		return;
+	*nblocks = RelationGetNumberOfBlocks(rel);
+	while (blkno >= *nblocks)
+	{
+		Buffer		buffer = ReadBuffer(rel, P_NEW);
+		BlockNumber got = BufferGetBlockNumber(buffer);
+
+		*dbl_table_recent_buffer(t, got) = buffer;
+		ReleaseBuffer(buffer);
+		*nblocks = got + 1;
+	}
 }
 
+/* A page that records can be put on?  Raises if it is something else. */
 static void
-put_record(Page page, OffsetNumber off, const DblRecord *r)
+check_page(Relation rel, Buffer buffer)
 {
-	*DblPageGetRecord(page, off) = *r;
-	DblPageNoteUsed(page, off);
+	Page		page = BufferGetPage(buffer);
+
+	if (PageIsNew(page) || likely(DblPageIsValid(page)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("block %u of table \"%s\" is not a link page",
+					BufferGetBlockNumber(buffer), RelationGetRelationName(rel))));
 }
 
-static void
-change_record(Page page, OffsetNumber off, const DblXlChanged *c)
+static Buffer
+lock_block(Relation rel, DblTable *t, BlockNumber blkno)
 {
-	DblRecord  *r = DblPageGetRecord(page, off);
+	Buffer		buffer = pin_block(rel, t, blkno);
 
-	r->xmax = c->xmax;
-	r->next = c->next;
-	r->flags = c->flags;
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	check_page(rel, buffer);
+	return buffer;
 }
 
-static void
-changed_of(DblXlChanged *c, const DblChange *change)
-{
-	c->xmax = change->xmax;
-	c->next = change->next;
-	c->flags = change->flags & DBL_F_PERSISTENT;
-}
+/* --- the store's side ------------------------------------------------------------------ */
 
 static void
-change_version(DblTable *t, DblSlot slot, const DblChange *change)
+change_version(DblTable *t, DblSlot slot, const DblChange *change, uint32 next)
 {
 	DblVersion *v = dbl_version(&t->store, slot);
 
 	v->xmax = change->xmax;
 	v->cmax = change->cmax;
-	v->next = change->next;
-	v->flags = change->flags;
+	v->next = next;
+	v->flags = change->flags | DBL_F_USED;
 }
 
-/* Insert versions into slots of one page. */
 static void
-insert_on_page(Relation rel, DblTable *t, const DblVersion *v, int n, const DblSlot *slots)
+fill_change(xl_dbl_change *x, DblSlot slot, const DblChange *change, uint32 next, uint16 kind)
 {
-	Buffer		buf = get_page(rel, t, DblSlotBlock(slots[0]));
-	Page		page = BufferGetPage(buf);
-	bool		init = lock_page(rel, buf);
-	DblRecord	records[DBL_RECORDS_PER_PAGE];
-	OffsetNumber offs[DBL_RECORDS_PER_PAGE];
-	DblXlInsert xl;
-	XLogRecPtr	lsn;
+	memset(x, 0, sizeof(*x));
+	x->xmax = change->xmax;
+	x->next = next;
+	x->flags = (change->flags | DBL_F_USED) & DBL_F_PERSISTENT;
+	x->off = DblSlotOffset(slot);
+	x->kind = kind;
+}
+
+/* --- insert ----------------------------------------------------------------------------- */
+
+/* Put n versions into slots of one block. */
+static void
+insert_block(Relation rel, DblTable *t, const DblVersion *v, int n, const DblSlot *slots)
+{
+	xl_dbl_insert items[DBL_RECORDS_PER_PAGE];
+	Buffer		buffer = lock_block(rel, t, DblSlotBlock(slots[0]));
+	Page		page = BufferGetPage(buffer);
+	bool		init = PageIsNew(page);
 
 	for (int i = 0; i < n; i++)
 	{
-		dbl_record_from_version(&records[i], &v[i]);
-		offs[i] = DblSlotOffset(slots[i]);
+		dbl_record_of_version(&items[i].record, &v[i]);
+		items[i].off = DblSlotOffset(slots[i]);
+		memset(items[i].unused, 0, sizeof(items[i].unused));
 	}
 
 	START_CRIT_SECTION();
 	if (init)
 		DblPageInit(page);
 	for (int i = 0; i < n; i++)
-		put_record(page, offs[i], &records[i]);
-	MarkBufferDirty(buf);
+		dbl_page_put(page, items[i].off, &items[i].record);
+	MarkBufferDirty(buffer);
 	if (RelationNeedsWAL(rel))
 	{
-		xl.n = n;
+		xl_dbl_multi multi = {n, InvalidTransactionId};
+
 		XLogBeginInsert();
-		XLogRegisterBuffer(0, buf, REGBUF_STANDARD | (init ? REGBUF_WILL_INIT : 0));
-		XLogRegisterData((char *) &xl, sizeof(xl));
-		XLogRegisterData((char *) offs, n * sizeof(OffsetNumber));
-		XLogRegisterData((char *) records, n * sizeof(DblRecord));
-		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_INSERT | (init ? XLOG_DBL_INIT_PAGE : 0));
-		PageSetLSN(page, lsn);
+		XLogRegisterData((char *) &multi, sizeof(multi));
+		XLogRegisterData((char *) items, n * sizeof(items[0]));
+		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD | (init ? REGBUF_WILL_INIT : 0));
+		PageSetLSN(page, XLogInsert(DBL_RMGR_ID,
+									XLOG_DBL_INSERT | (init ? XLOG_DBL_INIT_PAGE : 0)));
 	}
 	for (int i = 0; i < n; i++)
 		dbl_insert(&t->store, slots[i], &v[i]);
 	END_CRIT_SECTION();
 
-	UnlockReleaseBuffer(buf);
+	UnlockReleaseBuffer(buffer);
+}
+
+/* Find slots for n versions, with memory and file blocks for them. */
+static void
+choose_slots(Relation rel, DblTable *t, int n, DblSlot *slots)
+{
+	DblSlot		last = 0;
+
+	Assert(dbl_table_held(t, LW_EXCLUSIVE));
+	dbl_peek_free(&t->store, n, slots);
+	for (int i = 0; i < n; i++)
+		last = Max(last, slots[i]);
+	if (last >= DBL_MAX_SLOTS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("table \"%s\" is full", RelationGetRelationName(rel))));
+	dbl_table_reserve(t, Max((uint64) last + 1, dbl_nslots(&t->store)), n);
+	extend_to(rel, t, DblSlotBlock(last));
 }
 
 void
 dbl_write_insert(Relation rel, DblTable *t, const DblVersion *v, int n, DblSlot *slots)
 {
-	Assert(dbl_table_held(t, LW_EXCLUSIVE));
-
-	for (int done = 0; done < n;)
+	if (n <= 0)
+		return;
+	choose_slots(rel, t, n, slots);
+	for (int i = 0; i < n;)
 	{
-		int			group = Min(n - done, INSERT_GROUP);
-		DblSlot    *s = &slots[done];
+		int			end = i + 1;
 
-		dbl_table_reserve(t, (uint64) dbl_nslots(&t->store) + group, group);
-		dbl_peek_free(&t->store, group, s);
-		for (int i = 0; i < group;)
-		{
-			int			run = 1;
-
-			while (i + run < group && DblSlotBlock(s[i + run]) == DblSlotBlock(s[i]))
-				run++;
-			insert_on_page(rel, t, &v[done + i], run, &s[i]);
-			i += run;
-		}
-		done += group;
+		while (end < n && end - i < DBL_RECORDS_PER_PAGE &&
+			   DblSlotBlock(slots[end]) == DblSlotBlock(slots[i]))
+			end++;
+		insert_block(rel, t, v + i, end - i, slots + i);
+		i = end;
 	}
 }
 
+/* Nothing of a version is made anew by an insertion, so a copy is one. */
 void
 dbl_write_copy(Relation rel, DblTable *t, const DblVersion *v, int n, DblSlot *slots)
 {
-	/* a record carries every field, so a copy is an insertion like another */
 	dbl_write_insert(rel, t, v, n, slots);
 }
+
+/* --- update ------------------------------------------------------------------------------- */
 
 void
 dbl_write_update(Relation rel, DblTable *t, DblSlot oldslot, const DblChange *change,
 				 const DblVersion *newv, DblSlot *newslot)
 {
+	xl_dbl_update x;
 	BlockNumber oldblk = DblSlotBlock(oldslot);
 	BlockNumber newblk;
 	Buffer		oldbuf;
 	Buffer		newbuf;
+	Page		newpage;
 	bool		init;
-	DblChange	c = *change;
-	DblRecord	record;
-	DblXlUpdate xl;
 
-	Assert(dbl_table_held(t, LW_EXCLUSIVE));
-
-	dbl_table_reserve(t, (uint64) dbl_nslots(&t->store) + 1, 1);
-	dbl_peek_free(&t->store, 1, newslot);
+	choose_slots(rel, t, 1, newslot);
 	newblk = DblSlotBlock(*newslot);
-	newbuf = get_page(rel, t, newblk);
-	oldbuf = newbuf;
-	if (oldblk != newblk)
-	{
-		oldbuf = get_page(rel, t, oldblk);
-		/* only writers of this table lock two of its pages, and there is one at a time */
-		(void) lock_page(rel, oldbuf);
-	}
-	init = lock_page(rel, newbuf);
+	oldbuf = pin_block(rel, t, oldblk);
+	newbuf = newblk == oldblk ? oldbuf : pin_block(rel, t, newblk);
+	LockBuffer(newblk < oldblk ? newbuf : oldbuf, BUFFER_LOCK_EXCLUSIVE);
+	if (newblk != oldblk)
+		LockBuffer(newblk < oldblk ? oldbuf : newbuf, BUFFER_LOCK_EXCLUSIVE);
+	check_page(rel, oldbuf);
+	check_page(rel, newbuf);
+	newpage = BufferGetPage(newbuf);
+	init = PageIsNew(newpage);
 
-	c.next = *newslot;
-	changed_of(&xl.old, &c);
-	xl.old_off = DblSlotOffset(oldslot);
-	xl.new_off = DblSlotOffset(*newslot);
-	dbl_record_from_version(&record, newv);
+	memset(&x, 0, sizeof(x));
+	fill_change(&x.old, oldslot, change, *newslot, DBL_CHANGE_DELETE);
+	dbl_record_of_version(&x.new.record, newv);
+	x.new.off = DblSlotOffset(*newslot);
 
 	START_CRIT_SECTION();
 	if (init)
-		DblPageInit(BufferGetPage(newbuf));
-	put_record(BufferGetPage(newbuf), xl.new_off, &record);
-	change_record(BufferGetPage(oldbuf), xl.old_off, &xl.old);
+		DblPageInit(newpage);
+	dbl_page_change(BufferGetPage(oldbuf), &x.old);
+	dbl_page_put(newpage, x.new.off, &x.new.record);
 	MarkBufferDirty(newbuf);
-	if (oldbuf != newbuf)
+	if (newbuf != oldbuf)
 		MarkBufferDirty(oldbuf);
 	if (RelationNeedsWAL(rel))
 	{
 		XLogRecPtr	lsn;
 
 		XLogBeginInsert();
+		XLogRegisterData((char *) &x, sizeof(x));
 		XLogRegisterBuffer(0, newbuf, REGBUF_STANDARD | (init ? REGBUF_WILL_INIT : 0));
-		if (oldbuf != newbuf)
+		if (newbuf != oldbuf)
 			XLogRegisterBuffer(1, oldbuf, REGBUF_STANDARD);
-		XLogRegisterData((char *) &xl, sizeof(xl));
-		XLogRegisterData((char *) &record, sizeof(record));
 		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_UPDATE | (init ? XLOG_DBL_INIT_PAGE : 0));
-		PageSetLSN(BufferGetPage(newbuf), lsn);
-		if (oldbuf != newbuf)
-			PageSetLSN(BufferGetPage(oldbuf), lsn);
+		PageSetLSN(newpage, lsn);
+		PageSetLSN(BufferGetPage(oldbuf), lsn);
 	}
+	change_version(t, oldslot, change, *newslot);
 	dbl_insert(&t->store, *newslot, newv);
-	change_version(t, oldslot, &c);
 	END_CRIT_SECTION();
 
 	UnlockReleaseBuffer(newbuf);
-	if (oldbuf != newbuf)
+	if (newbuf != oldbuf)
 		UnlockReleaseBuffer(oldbuf);
+}
+
+/* --- changes in place --------------------------------------------------------------------- */
+
+static void
+write_change(Relation rel, DblTable *t, DblSlot slot, const DblChange *change, uint16 kind)
+{
+	xl_dbl_change x;
+	Buffer		buffer;
+
+	Assert(dbl_table_held(t, LW_EXCLUSIVE));
+	buffer = lock_block(rel, t, DblSlotBlock(slot));
+	fill_change(&x, slot, change, change->next, kind);
+
+	START_CRIT_SECTION();
+	dbl_page_change(BufferGetPage(buffer), &x);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(rel))
+	{
+		XLogBeginInsert();
+		XLogRegisterData((char *) &x, sizeof(x));
+		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+		PageSetLSN(BufferGetPage(buffer), XLogInsert(DBL_RMGR_ID, XLOG_DBL_CHANGE));
+	}
+	change_version(t, slot, change, change->next);
+	END_CRIT_SECTION();
+
+	UnlockReleaseBuffer(buffer);
 }
 
 void
 dbl_write_change(Relation rel, DblTable *t, DblSlot slot, const DblChange *change,
 				 DblChangeKind kind)
 {
-	Buffer		buf;
-	Page		page;
-	DblXlChange xl;
-
-	Assert(dbl_table_held(t, LW_EXCLUSIVE));
-
-	buf = get_page(rel, t, DblSlotBlock(slot));
-	page = BufferGetPage(buf);
-	(void) lock_page(rel, buf);
-	changed_of(&xl.changed, change);
-	xl.off = DblSlotOffset(slot);
-	xl.kind = kind;
-
-	START_CRIT_SECTION();
-	change_record(page, xl.off, &xl.changed);
-	MarkBufferDirty(buf);
-	if (RelationNeedsWAL(rel))
-	{
-		XLogRecPtr	lsn;
-
-		XLogBeginInsert();
-		XLogRegisterBuffer(0, buf, REGBUF_STANDARD);
-		XLogRegisterData((char *) &xl, sizeof(xl));
-		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_CHANGE);
-		PageSetLSN(page, lsn);
-	}
-	change_version(t, slot, change);
-	END_CRIT_SECTION();
-
-	UnlockReleaseBuffer(buf);
+	write_change(rel, t, slot, change, kind);
 }
 
 void
 dbl_write_set_next(Relation rel, DblTable *t, DblSlot slot, DblSlot next)
 {
 	DblVersion *v = dbl_version(&t->store, slot);
-	DblChange	change = {.xmax = v->xmax,.cmax = v->cmax,.next = next,.flags = v->flags};
+	DblChange	change = {v->xmax, v->cmax, next, v->flags};
 
-	dbl_write_change(rel, t, slot, &change, DBL_CHANGE_LOCK);
+	write_change(rel, t, slot, &change, DBL_CHANGE_SET_NEXT);
+}
+
+/* --- prune and freeze ----------------------------------------------------------------------- */
+
+/* Log a change of several records of a locked page. */
+static void
+log_multi(Relation rel, Buffer buffer, uint8 info, int n, TransactionId horizon,
+		  void *items, Size size)
+{
+	xl_dbl_multi multi = {n, horizon};
+
+	if (!RelationNeedsWAL(rel))
+		return;
+	XLogBeginInsert();
+	XLogRegisterData((char *) &multi, sizeof(multi));
+	XLogRegisterData(items, size);
+	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+	PageSetLSN(BufferGetPage(buffer), XLogInsert(DBL_RMGR_ID, info));
 }
 
 void
 dbl_write_prune(Relation rel, DblTable *t, BlockNumber blkno, const DblSlot *slots, int n,
 				TransactionId horizon)
 {
-	Buffer		buf;
-	Page		page;
 	OffsetNumber offs[DBL_RECORDS_PER_PAGE];
-	DblXlPrune	xl = {.horizon = horizon,.n = n};
+	Buffer		buffer;
 
 	Assert(dbl_table_held(t, LW_EXCLUSIVE));
-
-	buf = get_page(rel, t, blkno);
-	page = BufferGetPage(buf);
-	(void) lock_page(rel, buf);
+	Assert(n <= DBL_RECORDS_PER_PAGE);
+	if (n <= 0)
+		return;
 	for (int i = 0; i < n; i++)
 	{
 		Assert(DblSlotBlock(slots[i]) == blkno);
 		offs[i] = DblSlotOffset(slots[i]);
 	}
+	buffer = lock_block(rel, t, blkno);
 
 	START_CRIT_SECTION();
-	for (int i = 0; i < n; i++)
-		memset(DblPageGetRecord(page, offs[i]), 0, sizeof(DblRecord));
-	MarkBufferDirty(buf);
-	if (RelationNeedsWAL(rel))
-	{
-		XLogRecPtr	lsn;
-
-		XLogBeginInsert();
-		XLogRegisterBuffer(0, buf, REGBUF_STANDARD);
-		XLogRegisterData((char *) &xl, sizeof(xl));
-		XLogRegisterData((char *) offs, n * sizeof(OffsetNumber));
-		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_PRUNE);
-		PageSetLSN(page, lsn);
-	}
+	dbl_page_prune(BufferGetPage(buffer), offs, n);
+	MarkBufferDirty(buffer);
+	log_multi(rel, buffer, XLOG_DBL_PRUNE, n, horizon, offs, n * sizeof(offs[0]));
 	for (int i = 0; i < n; i++)
 		dbl_remove(&t->store, slots[i]);
 	END_CRIT_SECTION();
 
-	UnlockReleaseBuffer(buf);
+	UnlockReleaseBuffer(buffer);
 }
 
 void
 dbl_write_freeze(Relation rel, DblTable *t, BlockNumber blkno, const DblFreeze *freeze, int n,
 				 TransactionId cutoff)
 {
-	Buffer		buf;
-	Page		page;
-	DblXlFrozen frozen[DBL_RECORDS_PER_PAGE];
-	DblXlFreeze xl = {.cutoff = cutoff,.n = n};
+	xl_dbl_freeze items[DBL_RECORDS_PER_PAGE];
+	Buffer		buffer;
 
 	Assert(dbl_table_held(t, LW_EXCLUSIVE));
-
-	buf = get_page(rel, t, blkno);
-	page = BufferGetPage(buf);
-	(void) lock_page(rel, buf);
+	Assert(n <= DBL_RECORDS_PER_PAGE);
+	if (n <= 0)
+		return;
 	for (int i = 0; i < n; i++)
 	{
 		Assert(DblSlotBlock(freeze[i].slot) == blkno);
-		frozen[i].off = DblSlotOffset(freeze[i].slot);
-		frozen[i].xmax = freeze[i].xmax;
-		frozen[i].flags = freeze[i].flags & DBL_F_PERSISTENT;
-		frozen[i].pad = 0;
+		items[i].xmax = freeze[i].xmax;
+		items[i].flags = (freeze[i].flags | DBL_F_USED) & DBL_F_PERSISTENT;
+		items[i].off = DblSlotOffset(freeze[i].slot);
+		items[i].unused = 0;
 	}
+	buffer = lock_block(rel, t, blkno);
 
 	START_CRIT_SECTION();
-	for (int i = 0; i < n; i++)
-	{
-		DblRecord  *r = DblPageGetRecord(page, frozen[i].off);
-
-		r->xmax = frozen[i].xmax;
-		r->flags = frozen[i].flags;
-	}
-	MarkBufferDirty(buf);
-	if (RelationNeedsWAL(rel))
-	{
-		XLogRecPtr	lsn;
-
-		XLogBeginInsert();
-		XLogRegisterBuffer(0, buf, REGBUF_STANDARD);
-		XLogRegisterData((char *) &xl, sizeof(xl));
-		XLogRegisterData((char *) frozen, n * sizeof(DblXlFrozen));
-		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_FREEZE);
-		PageSetLSN(page, lsn);
-	}
+	dbl_page_freeze(BufferGetPage(buffer), items, n);
+	MarkBufferDirty(buffer);
+	log_multi(rel, buffer, XLOG_DBL_FREEZE, n, cutoff, items, n * sizeof(items[0]));
 	for (int i = 0; i < n; i++)
 	{
 		DblVersion *v = dbl_version(&t->store, freeze[i].slot);
 
 		v->xmax = freeze[i].xmax;
-		v->flags = freeze[i].flags;
+		v->flags = freeze[i].flags | DBL_F_USED;
 	}
 	END_CRIT_SECTION();
 
-	UnlockReleaseBuffer(buf);
+	UnlockReleaseBuffer(buffer);
 }

@@ -242,6 +242,7 @@ file_is_gone(RelFileNode node)
 		reln->smgr_cached_nblocks[MAIN_FORKNUM] = InvalidBlockNumber;
 		gone = smgrnblocks(reln, MAIN_FORKNUM) == 0;
 	}
+	smgrrelease(reln);
 	return gone;
 }
 
