@@ -73,10 +73,13 @@ buffer_metapage(const RelFileNode *node, int ncolumns, bool permanent)
 	/* with wal_level = minimal, core syncs or logs the whole file at commit */
 	if (permanent && XLogIsNeeded())
 	{
+		XLogRecPtr	lsn;
+
 		XLogBeginInsert();
 		XLogRegisterData((char *) &x, sizeof(x));
 		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD | REGBUF_WILL_INIT);
-		PageSetLSN(BufferGetPage(buffer), XLogInsert(DBL_RMGR_ID, XLOG_DBL_CREATE));
+		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_CREATE);
+		PageSetLSN(BufferGetPage(buffer), lsn);
 	}
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);

@@ -129,13 +129,14 @@ insert_block(Relation rel, DblTable *t, const DblVersion *v, int n, const DblSlo
 	if (RelationNeedsWAL(rel))
 	{
 		xl_dbl_multi multi = {n, InvalidTransactionId};
+		XLogRecPtr	lsn;
 
 		XLogBeginInsert();
 		XLogRegisterData((char *) &multi, sizeof(multi));
 		XLogRegisterData((char *) items, n * sizeof(items[0]));
 		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD | (init ? REGBUF_WILL_INIT : 0));
-		PageSetLSN(page, XLogInsert(DBL_RMGR_ID,
-									XLOG_DBL_INSERT | (init ? XLOG_DBL_INIT_PAGE : 0)));
+		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_INSERT | (init ? XLOG_DBL_INIT_PAGE : 0));
+		PageSetLSN(page, lsn);
 	}
 	for (int i = 0; i < n; i++)
 		dbl_insert(&t->store, slots[i], &v[i]);
@@ -265,10 +266,13 @@ write_change(Relation rel, DblTable *t, DblSlot slot, const DblChange *change, u
 	MarkBufferDirty(buffer);
 	if (RelationNeedsWAL(rel))
 	{
+		XLogRecPtr	lsn;
+
 		XLogBeginInsert();
 		XLogRegisterData((char *) &x, sizeof(x));
 		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
-		PageSetLSN(BufferGetPage(buffer), XLogInsert(DBL_RMGR_ID, XLOG_DBL_CHANGE));
+		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_CHANGE);
+		PageSetLSN(BufferGetPage(buffer), lsn);
 	}
 	change_version(t, slot, change, change->next);
 	END_CRIT_SECTION();
@@ -300,6 +304,7 @@ log_multi(Relation rel, Buffer buffer, uint8 info, int n, TransactionId horizon,
 		  void *items, Size size)
 {
 	xl_dbl_multi multi = {n, horizon};
+	XLogRecPtr	lsn;
 
 	if (!RelationNeedsWAL(rel))
 		return;
@@ -307,7 +312,8 @@ log_multi(Relation rel, Buffer buffer, uint8 info, int n, TransactionId horizon,
 	XLogRegisterData((char *) &multi, sizeof(multi));
 	XLogRegisterData(items, size);
 	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
-	PageSetLSN(BufferGetPage(buffer), XLogInsert(DBL_RMGR_ID, info));
+	lsn = XLogInsert(DBL_RMGR_ID, info);
+	PageSetLSN(BufferGetPage(buffer), lsn);
 }
 
 void
