@@ -8,7 +8,7 @@ title "Deep's migration with $links links, on heap and on doublets"
 for am in heap doublets; do
 	sql -c "CREATE DATABASE $am"
 	[ $am = heap ] || sql -d $am -c 'CREATE EXTENSION pg_doublets'
-	sql -c "ALTER DATABASE $am SET default_table_access_method = '$am'"
+	sql -c 'SET client_min_messages = error' -c "ALTER DATABASE $am SET default_table_access_method = '$am'"
 	sql -d $am -f "$src/test/lib/deep.sql"
 	sql -d $am -v n=$links -f "$src/test/lib/deep_seed.sql" >/dev/null
 done

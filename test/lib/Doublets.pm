@@ -13,7 +13,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw($am new_server run_file compare_file database deep_database check_ok wait_for);
+our @EXPORT = qw($am new_server run_file compare_file database deep_database check_ok wait_for start_again);
 our $am = $ENV{TEST_AM} || 'doublets';
 
 # A server, started, with pg_doublets in template1 (and so in every database made later).
@@ -142,6 +142,23 @@ sub check_ok
 
 	return pass("$name (heap)") if $am eq 'heap';
 	return is($node->safe_psql($db, "SELECT * FROM doublets_check('$table') LIMIT 5"), '', $name);
+}
+
+# Start a server that was killed, as soon as its processes are gone.
+sub start_again
+{
+	my ($node) = @_;
+
+	my $file = $node->data_dir . '/postmaster.pid';
+
+	for (1 .. 600)
+	{
+		my ($pid) = -e $file ? PostgreSQL::Test::Utils::slurp_file($file) =~ /^(\d+)/ : ();
+
+		last unless $pid && kill 0, $pid;
+		select undef, undef, undef, 0.1;
+	}
+	$node->start;
 }
 
 # Wait until a query gives 't'.
