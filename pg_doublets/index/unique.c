@@ -159,8 +159,16 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 
 		if (conflict == CONFLICT_CERTAIN)
 		{
-			char	   *key = BuildIndexValueDescription(index, values, isnull);
+			char	   *key;
 
+			/*
+			 * The transaction that we have waited for may have read what we are about to write: that
+			 * failure comes before this one, as in btree.
+			 */
+			CheckForSerializableConflictIn(index, NULL,
+										   dbl_predicate_page(isnull[0] ? 0 : DatumGetInt64(values[0]),
+															  isnull[0]));
+			key = BuildIndexValueDescription(index, values, isnull);
 			ereport(ERROR,
 					(errcode(ERRCODE_UNIQUE_VIOLATION),
 					 errmsg("duplicate key value violates unique constraint \"%s\"",
