@@ -87,6 +87,8 @@ xact_callback(XactEvent event, void *arg)
 			settle(1, false, true);
 			break;
 		case XACT_EVENT_PREPARE:
+			if (pending != NULL)
+				dbl_control->sweep_wanted = true;
 			settle(1, true, false);
 			break;
 		case XACT_EVENT_PARALLEL_COMMIT:

@@ -13,6 +13,7 @@
 
 #include <limits.h>
 
+#include "access/xlog.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
@@ -296,6 +297,8 @@ dbl_entry_get(RelFileNode node, bool create)
 	e = find(node);
 	if (e == NULL)
 	{
+		if (dbl_control->sweep_wanted || RecoveryInProgress())
+			sweep(false);
 		e = find_free();
 		if (e == NULL)
 		{

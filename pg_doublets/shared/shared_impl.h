@@ -88,6 +88,7 @@ typedef struct DblControl
 	int			nbuckets;		/* a power of two */
 	pg_atomic_uint64 bytes;		/* memory of all stores */
 	pg_atomic_uint64 drops;		/* grows whenever a store goes */
+	bool		sweep_wanted;	/* a prepared transaction may leave stores behind; never unset */
 	Size		area_size;
 	char	   *area;			/* same address in each process: forked from the postmaster */
 	int		   *buckets;
