@@ -38,7 +38,7 @@ is( $node->safe_psql($db, "CREATE TEMP TABLE t (id bigint PRIMARY KEY, from_id b
 		  . 'INSERT INTO t SELECT i, i % 7, 1, 1 FROM generate_series(1, 20000) i; UPDATE t SET to_id = 2 WHERE from_id = 3; DELETE FROM t WHERE from_id = 4; VACUUM t;'
 		  . 'INSERT INTO t SELECT i, 4, 1, 1 FROM generate_series(20001, 20500) i; SET enable_seqscan = off; SELECT count(*), sum(to_id) FROM t WHERE from_id IN (3, 4)'),
 	'3357|6214', 'temp: works');
-is($node->safe_psql($db, "SELECT count(*) FROM pg_class WHERE relname = 't'"), '0', 'temp: gone with its session');
+ok($node->poll_query_until($db, "SELECT count(*) = 0 FROM pg_class WHERE relname = 't'"), 'temp: gone with its session');
 is($node->safe_psql($db, "CREATE TEMP TABLE t (id bigint PRIMARY KEY, from_id bigint, to_id bigint) USING $am; BEGIN; INSERT INTO t VALUES (1, 1, 1); SAVEPOINT a; TRUNCATE t; "
 		  . 'INSERT INTO t VALUES (2, 2, 2); ROLLBACK TO a; SELECT * FROM t; COMMIT; SELECT count(*) FROM t; BEGIN; DROP TABLE t; ROLLBACK; SELECT count(*) FROM t'), "1|1|1\n1\n1", 'temp: TRUNCATE and DROP rolled back');
 $node->stop;

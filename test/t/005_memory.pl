@@ -19,13 +19,14 @@ like($err, qr/53200/, 'with 53200');
 like($err, qr/HINT:.*pg_doublets\.max_memory/s, 'and names the setting');
 is($node->safe_psql($db, 'SELECT count(*), max(id) FROM links'), '10000|10000', 'what was there is there');
 check_ok($node, $db, 'links', 'trees and pages agree');
-is($node->safe_psql($db, "INSERT INTO links VALUES (-1, 1, 1, 1); SELECT count(*) FROM links"), '10001', 'reads and small writes go on') ;
+is($node->safe_psql($db, 'SET enable_seqscan = off; SELECT to_id FROM links WHERE from_id = 77'), '78', 'reads go on');
 $node->safe_psql($db, 'VACUUM links');
-is($node->safe_psql($db, $insert->(20001, 30000) . '; SELECT count(*) FROM links'), '20001', 'the room of what failed is used again');
+is($node->safe_psql($db, $insert->(20001, 30000) . '; SELECT count(*) FROM links'), '20000', 'the room of what failed is used again');
 
 # A second table, and one that goes, gives room.
 ($rc, $out, $err) = $node->psql($db, 'CREATE TABLE big (id bigint PRIMARY KEY, a bigint, b bigint); INSERT INTO big SELECT i, i, i FROM generate_series(1, 1000000) i');
 like($err, qr/out of memory|53200|memory/, 'another table finds no room');
+$node->safe_psql($db, 'DROP TABLE big');
 $node->safe_psql($db, 'TRUNCATE links');
 $node->safe_psql($db, $insert->(1, 30000));
 is($node->safe_psql($db, 'SELECT count(*) FROM links'), '30000', 'TRUNCATE gives memory back');

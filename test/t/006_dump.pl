@@ -46,8 +46,9 @@ for my $strategy (qw(wal_log file_copy))
 	check_ok($node, $strategy, 'links', "$strategy: trees and pages agree");
 	$node->safe_psql('postgres', "DROP DATABASE $strategy");
 }
-mkdir "$dir/space";
-$node->safe_psql('postgres', "CREATE TABLESPACE space LOCATION '$dir/space'");
+my $space = PostgreSQL::Test::Utils::tempdir_short();
+
+$node->safe_psql('postgres', "CREATE TABLESPACE space LOCATION '$space'");
 $node->safe_psql('deep', 'ALTER TABLE links SET TABLESPACE space');
 is($node->safe_psql('deep', 'SELECT count(*) FROM links WHERE from_id = 5'), $node->safe_psql('restored_c', 'SELECT count(*) FROM links WHERE from_id = 5'), 'another tablespace');
 $node->safe_psql('postgres', 'ALTER DATABASE restored_p SET TABLESPACE space');
