@@ -25,6 +25,9 @@ TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
 PROVE_FLAGS += -I test/lib
 
+# Where the TAP tests note the ports that they use; by default a folder of the installation.
+export PG_TEST_PORT_DIR ?= $(CURDIR)/tmp_check/ports
+
 EXTRA_CLEAN = $(SOURCES:.c=.d) test/unit/build output_iso results tmp_check
 
 PG_CONFIG ?= pg_config
