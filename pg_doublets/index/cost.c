@@ -32,6 +32,9 @@
 #define NODES_MAX			256
 #define COMBINATIONS_MAX	500
 
+/* What the memory of an entry costs, in units of cpu_index_tuple_cost. */
+#define MISSES_AN_ENTRY		4
+
 /* Versions that stand for one page, where the planner wants to know how large an index is. */
 #define VERSIONS_A_PAGE		300
 
@@ -230,12 +233,13 @@ dbl_amcostestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	tuples = clamp_row_est(tuples);
 
 	/*
-	 * A descent touches some nodes.  Each entry costs as little as in an index that is in cache; the
-	 * conditions are not evaluated again for each, as they are ranges.
+	 * A descent touches some nodes.  The conditions are not evaluated again for each entry, as they are
+	 * ranges; but neighbours in a tree are no neighbours in memory, so each entry costs a
+	 * cache miss or two, where a sequential scan has none.
 	 */
 	descents = Max(costs.num_sa_scans, 1.0);
 	*startup = 10.0 * cpu_operator_cost;
-	*total = *startup + descents * 10.0 * cpu_operator_cost + tuples * cpu_index_tuple_cost;
+	*total = *startup + descents * 10.0 * cpu_operator_cost + tuples * (1 + MISSES_AN_ENTRY) * cpu_index_tuple_cost;
 
 	/* (type, id) in order may have to be sorted */
 	if (path->indexinfo->ncolumns == 2 && path->indexinfo->indexkeys[0] == DBL_TYPE + 1)
