@@ -95,6 +95,10 @@ for my $file (glob('test/compare/*.sql'), glob('test/hasura/[4-7]*.sql'))
 	run_file($primary, $own, $am, $file);
 	push @dbs, $own;
 }
+# The regression tests too, but for the one that drops the extension.
+my $regress = database($primary, 'r_regress', $am);
+run_file($primary, $regress, $am, $_) for grep { !/z_drop/ } sort(glob('sql/*.sql'));
+push @dbs, $regress;
 caught_up();
 for my $each (@dbs)
 {
