@@ -104,10 +104,11 @@ SELECT count(*) FROM links WHERE id = 42;
 SELECT id FROM links WHERE from_id = 50 ORDER BY id LIMIT 3 FOR UPDATE SKIP LOCKED;
 \echo == copy
 CREATE TABLE copied (LIKE links INCLUDING ALL);
-COPY (SELECT * FROM links WHERE id < 100 ORDER BY id) TO '/tmp/doublets_compare.csv' CSV;
-COPY copied FROM '/tmp/doublets_compare.csv' CSV;
+SELECT current_setting('data_directory') || '/compare.csv' AS csv \gset
+COPY (SELECT * FROM links WHERE id < 100 ORDER BY id) TO :'csv' CSV;
+COPY copied FROM :'csv' CSV;
 SELECT count(*), sum(id), sum(from_id) FROM copied;
-COPY copied FROM '/tmp/doublets_compare.csv' CSV;
+COPY copied FROM :'csv' CSV;
 COPY (SELECT * FROM copied WHERE from_id = 50 ORDER BY id) TO STDOUT;
 COPY copied (id, type_id) FROM STDIN;
 1001	1
