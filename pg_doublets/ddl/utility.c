@@ -25,6 +25,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "commands/defrem.h"
@@ -39,6 +40,7 @@
 #include "utils/syscache.h"
 
 #include "ddl/ddl.h"
+#include "durable/write.h"
 #include "index/index.h"
 #include "shared/registry.h"
 #include "table/table.h"
@@ -415,6 +417,20 @@ before_alter_table(PlannedStmt *pstmt, Oid *promoted)
 
 /* --- the hook ------------------------------------------------------------------------ */
 
+/* The default tablespace of a database; InvalidOid if there is no such database. */
+static Oid
+tablespace_of_database(Oid dbid)
+{
+	HeapTuple	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(dbid));
+	Oid			spcid;
+
+	if (!HeapTupleIsValid(tuple))
+		return InvalidOid;
+	spcid = ((Form_pg_database) GETSTRUCT(tuple))->dattablespace;
+	ReleaseSysCache(tuple);
+	return spcid;
+}
+
 static void
 process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 				ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *env,
@@ -422,6 +438,8 @@ process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 {
 	Oid			promoted = InvalidOid;
 	Oid			dropped_database = InvalidOid;
+	Oid			moved_database = InvalidOid;
+	Oid			old_tablespace = InvalidOid;
 	int			guc_level = 0;
 
 	if (IsTransactionState())
@@ -434,6 +452,11 @@ process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 			pstmt = before_alter_table(pstmt, &promoted);
 		else if (IsA(stmt, DropdbStmt))
 			dropped_database = get_database_oid(((DropdbStmt *) stmt)->dbname, true);
+		else if (IsA(stmt, AlterDatabaseStmt))
+		{
+			moved_database = get_database_oid(((AlterDatabaseStmt *) stmt)->dbname, true);
+			old_tablespace = tablespace_of_database(moved_database);
+		}
 		else if (IsA(stmt, RefreshMatViewStmt) && ((RefreshMatViewStmt *) stmt)->concurrent &&
 				 strcmp(default_table_access_method, "doublets") == 0)
 		{
@@ -458,7 +481,11 @@ process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 			dbl_index_set_am(promoted, dbl_index_am_oid());
 	}
 	if (OidIsValid(dropped_database))
-		dbl_store_drop_database(dropped_database);
+		dbl_storage_forget_database(dropped_database, InvalidOid);
+
+	/* its files may come back under the numbers that they had there */
+	if (OidIsValid(old_tablespace) && tablespace_of_database(moved_database) != old_tablespace)
+		dbl_storage_forget_database(moved_database, old_tablespace);
 }
 
 void

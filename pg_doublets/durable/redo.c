@@ -246,7 +246,10 @@ dbl_redo(XLogReaderState *record)
 	if (op == XLOG_DBL_FORGET)
 	{
 		memcpy(&node, XLogRecGetData(record), sizeof(node));
-		dbl_store_drop(node, false);
+		if (OidIsValid(node.relNode))
+			dbl_store_drop(node, false);
+		else
+			dbl_store_drop_database(node.dbNode, node.spcNode);
 		return;
 	}
 	XLogRecGetBlockTag(record, 0, &node, NULL, &blkno);

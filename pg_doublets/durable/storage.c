@@ -39,6 +39,17 @@ log_forget(const RelFileNode *node)
 	(void) XLogInsert(DBL_RMGR_ID, XLOG_DBL_FORGET);
 }
 
+/* Stores of a database that is gone, or has left a tablespace; here and on standbys. */
+void
+dbl_storage_forget_database(Oid dbid, Oid spcid)
+{
+	RelFileNode node = {spcid, dbid, InvalidOid};
+
+	dbl_store_drop_database(dbid, spcid);
+	if (dbl_is_preloaded())
+		log_forget(&node);
+}
+
 /* Append a metapage to an empty fork past the buffers. */
 static void
 write_metapage(SMgrRelation reln, ForkNumber fork, int ncolumns, bool wal)

@@ -25,7 +25,7 @@
 #define XLOG_DBL_PRUNE		0x30	/* block 0; xl_dbl_multi, n offsets */
 #define XLOG_DBL_FREEZE		0x40	/* block 0; xl_dbl_multi, n xl_dbl_freeze */
 #define XLOG_DBL_CREATE		0x50	/* block 0: metapage; xl_dbl_create */
-#define XLOG_DBL_FORGET		0x60	/* no block: drop the store; RelFileNode */
+#define XLOG_DBL_FORGET		0x60	/* no block: drop the store; RelFileNode, its relNode 0: a database */
 #define XLOG_DBL_OPMASK		0x70
 #define XLOG_DBL_INIT_PAGE	0x80	/* block 0 is initialised anew */
 

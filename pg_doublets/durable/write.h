@@ -91,6 +91,12 @@ extern BlockNumber dbl_storage_nblocks(Relation rel);
 /* Make the file(s) of a new file node: metapage, WAL, init fork for unlogged ones. */
 extern void dbl_storage_create(Relation rel, const RelFileNode *newnode, char persistence, int ncolumns);
 
+/*
+ * Drop the stores of a database that is gone (spcid invalid), or those in a tablespace that it has
+ * left, here and on standbys.
+ */
+extern void dbl_storage_forget_database(Oid dbid, Oid spcid);
+
 /* Cut the relation back to an empty one in place (nontransactional truncate), WAL-logged, store emptied. */
 extern void dbl_storage_truncate(Relation rel);
 

@@ -369,15 +369,18 @@ dbl_store_drop(RelFileNode node, bool local)
 }
 
 void
-dbl_store_drop_database(Oid dbid)
+dbl_store_drop_database(Oid dbid, Oid spcid)
 {
 	if (dbl_control == NULL)
 		return;
 	LWLockAcquire(&dbl_control->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < dbl_control->nentries; i++)
 	{
-		if (entry_at(i)->state != DBL_FREE && entry_at(i)->node.dbNode == dbid)
-			drop_entry(entry_at(i));
+		DblEntry   *e = entry_at(i);
+
+		if (e->state != DBL_FREE && e->node.dbNode == dbid &&
+			(!OidIsValid(spcid) || e->node.spcNode == spcid))
+			drop_entry(e);
 	}
 	LWLockRelease(&dbl_control->lock);
 }

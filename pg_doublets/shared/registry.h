@@ -92,8 +92,11 @@ extern void dbl_store_drop_at_commit(RelFileNode node, bool local);
 
 /* Drop a store at once, wherever its users are: the next access loads it again. */
 extern void dbl_store_drop(RelFileNode node, bool local);
-/* Drop every store of a database that is gone. */
-extern void dbl_store_drop_database(Oid dbid);
+/*
+ * Drop every store of a database that is gone, or, if spcid is given, those in a tablespace that
+ * the database has left.
+ */
+extern void dbl_store_drop_database(Oid dbid, Oid spcid);
 
 /*
  * Redo: the loaded store of a node with its lock held exclusively, or NULL if
