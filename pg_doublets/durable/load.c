@@ -117,7 +117,11 @@ load_store(Relation rel, DblTable *t)
 	{
 		last = DblSlotBlock((DblSlot) (nslots - 1));
 		if (!dbl_build_begin(&t->store, nslots))
+		{
+			/* a cancel may be why the segment could not be made */
+			CHECK_FOR_INTERRUPTS();
 			dbl_memory_error();
+		}
 		for (BlockNumber blkno = DBL_METAPAGE_BLKNO + 1; blkno <= last; blkno++)
 		{
 			DblSlot		slot = (DblSlot) (blkno - 1) * DBL_RECORDS_PER_PAGE;
@@ -142,7 +146,10 @@ load_store(Relation rel, DblTable *t)
 		}
 		CHECK_FOR_INTERRUPTS();
 		if (!dbl_build_finish(&t->store))
+		{
+			CHECK_FOR_INTERRUPTS();
 			dbl_memory_error();
+		}
 	}
 	FreeAccessStrategy(strategy);
 }
