@@ -57,4 +57,12 @@ DblXmaxIsLockedOnly(uint32 flags)
 		(flags & (DBL_F_XMAX_MULTI | DBL_F_XMAX_LOCKS)) == DBL_F_XMAX_EXCL;
 }
 
+/* What a version is called when somebody else's change of it has committed. */
+static inline TM_Result
+dbl_gone(const DblVersion *v)
+{
+	return (v->next != DBL_NO_SLOT && !(v->flags & DBL_F_SPECULATIVE)) ||
+		(v->flags & DBL_F_MOVED) ? TM_Updated : TM_Deleted;
+}
+
 #endif							/* DBL_MVCC_H */

@@ -295,14 +295,9 @@ dbl_satisfies_update(DblVersion *v, CommandId curcid)
 {
 	uint32		flags = v->flags;
 	TransactionId xmax;
-	TM_Result	gone;
 
 	if (!(flags & DBL_F_USED))
 		return TM_Invisible;
-
-	/* what it is called when somebody else's change of it has committed */
-	gone = (v->next != DBL_NO_SLOT && !(flags & DBL_F_SPECULATIVE)) || (flags & DBL_F_MOVED) ?
-		TM_Updated : TM_Deleted;
 
 	if (!xmin_known_committed(flags))
 	{
@@ -347,7 +342,7 @@ dbl_satisfies_update(DblVersion *v, CommandId curcid)
 	if (xmax_is_void(v, flags))
 		return TM_Ok;
 	if ((flags & DBL_F_XMAX_COMMITTED) && !(flags & DBL_F_XMAX_MULTI))
-		return DblXmaxIsLockedOnly(flags) ? TM_Ok : gone;
+		return DblXmaxIsLockedOnly(flags) ? TM_Ok : dbl_gone(v);
 
 	if (flags & DBL_F_XMAX_MULTI)
 	{
@@ -364,7 +359,7 @@ dbl_satisfies_update(DblVersion *v, CommandId curcid)
 		if (MultiXactIdIsRunning(v->xmax, false))
 			return TM_BeingModified;
 		if (TransactionIdIsValid(xmax) && TransactionIdDidCommit(xmax))
-			return gone;
+			return dbl_gone(v);
 		set_hint(v, DBL_F_XMAX_ABORTED);
 		return TM_Ok;
 	}
@@ -383,7 +378,7 @@ dbl_satisfies_update(DblVersion *v, CommandId curcid)
 		return TM_Ok;
 	}
 	set_hint(v, DBL_F_XMAX_COMMITTED);
-	return gone;
+	return dbl_gone(v);
 }
 
 HTSV_Result

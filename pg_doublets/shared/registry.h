@@ -39,8 +39,6 @@ typedef struct DblTable
 	bool		local;			/* temporary table: no lock, local memory */
 	DblEntry   *entry;			/* NULL when local */
 	uint64		generation;		/* of the entry that `store` is a view of */
-	LWLockMode	held;			/* meaningful while held_depth > 0 */
-	bool		is_held;
 	DblStore	store;
 	void	   *private_data;	/* registry.c, memory.c */
 } DblTable;

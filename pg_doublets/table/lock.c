@@ -191,8 +191,7 @@ lock_successors(Relation rel, DblTable *t, TransactionId prior_xmax, uint32 prio
 		}
 		if (how == HOLDER_HAS_CHANGED)
 		{
-			result = v->next != DBL_NO_SLOT || (v->flags & DBL_F_MOVED) ?
-				TM_Updated : TM_Deleted;
+			result = dbl_gone(v);
 			break;
 		}
 		if (how == HOLDER_HARMLESS)
@@ -413,12 +412,7 @@ retry:
 		}
 
 		Assert(dbl_table_held(t, LW_EXCLUSIVE));
-		if (!sleep || dbl_is_only_locked(v))
-			result = TM_Ok;
-		else if (v->next != DBL_NO_SLOT || (v->flags & DBL_F_MOVED))
-			result = TM_Updated;
-		else
-			result = TM_Deleted;
+		result = !sleep || dbl_is_only_locked(v) ? TM_Ok : dbl_gone(v);
 	}
 
 failed:

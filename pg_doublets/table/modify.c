@@ -189,13 +189,6 @@ dbl_fill_failure(DblTable *t, DblSlot slot, DblVersion *v, TM_Result result, TM_
 	tmfd->cmax = (result == TM_SelfModified) ? v->cmax : InvalidCommandId;
 }
 
-/* What a version is called whose change by another has committed. */
-static TM_Result
-gone(const DblVersion *v)
-{
-	return (v->next != DBL_NO_SLOT || (v->flags & DBL_F_MOVED)) ? TM_Updated : TM_Deleted;
-}
-
 /* Bound to be there, since the caller's snapshot has seen it. */
 static DblVersion *
 version_to_change(Relation rel, DblTable *t, DblSlot slot, const char *what)
@@ -276,7 +269,7 @@ dbl_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, Snapshot snapshot
 		}
 
 		/* It is ours if the other one has aborted, or had only locked it. */
-		result = dbl_is_only_locked(v) ? TM_Ok : gone(v);
+		result = dbl_is_only_locked(v) ? TM_Ok : dbl_gone(v);
 		break;
 	}
 
@@ -454,7 +447,7 @@ dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId
 				can_continue = true;
 		}
 
-		result = can_continue ? TM_Ok : gone(v);
+		result = can_continue ? TM_Ok : dbl_gone(v);
 		break;
 	}
 
