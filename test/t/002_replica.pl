@@ -109,6 +109,24 @@ for my $each (@dbs)
 		'', "$each: trees and pages agree on the standby");
 }
 
+# A database that changes its tablespace and comes back has the file numbers that it had.
+{
+	my $moved = database($primary, 'moved', $am);
+	$primary->safe_psql('postgres', "SET allow_in_place_tablespaces = on; CREATE TABLESPACE elsewhere LOCATION ''");
+	$primary->safe_psql($moved, 'CREATE TABLE links (id bigint PRIMARY KEY, from_id bigint, to_id bigint); INSERT INTO links SELECT i, i, i FROM generate_series(1, 1000) i');
+	caught_up();
+	is($standby->safe_psql($moved, 'SELECT count(*) FROM links'), '1000', 'before the database moves');
+	$primary->safe_psql('postgres', 'ALTER DATABASE moved SET TABLESPACE elsewhere');
+	$primary->safe_psql($moved, 'DELETE FROM links WHERE id < 10');
+	$primary->safe_psql('postgres', 'ALTER DATABASE moved SET TABLESPACE pg_default');
+	caught_up();
+	for my $node ($primary, $standby)
+	{
+		is($node->safe_psql($moved, 'SELECT count(*) FROM links'), '991', $node->name . ': after it has come back');
+		check_ok($node, $moved, 'links', $node->name . ': trees and pages agree after it has come back');
+	}
+}
+
 # Promotion.
 $standby->promote;
 $standby->safe_psql($db, 'INSERT INTO links VALUES (1000000, 1, 1, 1)');
