@@ -7,7 +7,8 @@ use Test::More;
 
 plan skip_all => 'heap' if $am eq 'heap';
 
-my $node = new_server('load', conf => "autovacuum = off\nfsync = off\nmax_wal_size = 8GB\nshared_buffers = 256MB\npg_doublets.max_memory = '2GB'\n");
+# Set aside at start, so that the test does not depend on the size of /dev/shm.
+my $node = new_server('load', conf => "autovacuum = off\nfsync = off\nmax_wal_size = 8GB\nshared_buffers = 256MB\npg_doublets.max_memory = '2GB'\nmin_dynamic_shared_memory = '700MB'\n");
 my $db = database($node, 'l', 'doublets');
 
 $node->safe_psql($db, 'CREATE TABLE links (id bigint PRIMARY KEY, from_id bigint, to_id bigint, type_id bigint); CREATE INDEX ON links (from_id); CREATE INDEX ON links (to_id); CREATE INDEX ON links (type_id)');
