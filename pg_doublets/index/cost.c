@@ -173,7 +173,9 @@ versions_read(PlannerInfo *root, IndexPath *path, double *total)
 	DblTable   *t;
 	double		n = -1;
 
-	if (rte->rtekind != RTE_RELATION || path->indexinfo->ncolumns > 2)
+	/* an exact number would tell of rows that row-level security hides */
+	if (rte->rtekind != RTE_RELATION || rte->securityQuals != NIL ||
+		path->indexinfo->ncolumns > 2)
 		return -1;
 	for (int i = 0; i < path->indexinfo->ncolumns; i++)
 		attnums[i] = path->indexinfo->indexkeys[i];

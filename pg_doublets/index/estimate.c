@@ -6,7 +6,8 @@
  * The planner estimates the rows of a table from its statistics, which may be
  * old or missing.  Where a table has native indexes and the values in its
  * conditions are known, its store has the number; the estimate of the table
- * is replaced before joins are planned.
+ * is replaced before joins are planned.  Not under row-level security: EXPLAIN would tell
+ * exactly how many rows there are that the user must not see.
  *
  *-------------------------------------------------------------------------
  */
@@ -182,7 +183,7 @@ rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 		prev_set_rel_pathlist_hook(root, rel, rti, rte);
 
 	if (rel->reloptkind != RELOPT_BASEREL || rte->rtekind != RTE_RELATION || rte->inh ||
-		rte->tablesample != NULL || rel->baserestrictinfo == NIL || rel->rows <= 1 ||
+		rte->securityQuals != NIL || rte->tablesample != NULL || rel->baserestrictinfo == NIL || rel->rows <= 1 ||
 		IS_DUMMY_REL(rel) || !has_native_index(rel))
 		return;
 
