@@ -1,0 +1,3 @@
+DROP TABLE storage.files;
+DROP TABLE storage.buckets;
+DROP SCHEMA storage;
