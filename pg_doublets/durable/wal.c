@@ -41,7 +41,7 @@ dbl_identify(uint8 info)
 static const char *
 change_name(uint16 kind)
 {
-	switch (kind)
+	switch (kind & DBL_CHANGE_KIND_MASK)
 	{
 		case DBL_CHANGE_DELETE:
 			return "delete";
@@ -119,7 +119,7 @@ static const RmgrData dbl_rmgr = {
 	.rm_startup = NULL,
 	.rm_cleanup = NULL,
 	.rm_mask = dbl_mask,
-	.rm_decode = NULL
+	.rm_decode = dbl_decode
 };
 
 void

@@ -19,6 +19,9 @@
 #include "storage/off.h"
 #include "storage/relfilenode.h"
 
+struct LogicalDecodingContext;
+struct XLogRecordBuffer;
+
 #define XLOG_DBL_INSERT		0x00	/* block 0; xl_dbl_multi, n xl_dbl_insert */
 #define XLOG_DBL_UPDATE		0x10	/* block 0: new version's; 1: old one's if another */
 #define XLOG_DBL_CHANGE		0x20	/* block 0; xl_dbl_change */
@@ -31,9 +34,12 @@
 
 typedef struct xl_dbl_multi
 {
-	uint32		n;
+	uint16		n;
+	uint16		flags;			/* insert: DBL_MULTI_LOGICAL */
 	TransactionId horizon;		/* prune and freeze: for recovery conflicts */
 } xl_dbl_multi;
+
+#define DBL_MULTI_LOGICAL		0x0001	/* for logical decoding too */
 
 typedef struct xl_dbl_insert
 {
@@ -43,6 +49,9 @@ typedef struct xl_dbl_insert
 } xl_dbl_insert;
 
 #define DBL_CHANGE_SET_NEXT		0x80	/* besides DblChangeKind */
+#define DBL_CHANGE_KIND_MASK	0xFF
+#define DBL_CHANGE_LOGICAL		0x100	/* for logical decoding too */
+#define DBL_CHANGE_OLD			0x200	/* the record ends with an xl_dbl_old */
 
 /* A version's changeable fields, anew. */
 typedef struct xl_dbl_change
@@ -51,8 +60,19 @@ typedef struct xl_dbl_change
 	uint32		next;
 	uint32		flags;			/* persistent ones */
 	OffsetNumber off;
-	uint16		kind;
+	uint16		kind;			/* with DBL_CHANGE_LOGICAL and DBL_CHANGE_OLD */
 } xl_dbl_change;
+
+/*
+ * The old version's replica identity, behind an xl_dbl_update or xl_dbl_change: the values of its columns that belong
+ * to it and are not NULL follow in order.  Logical decoding alone reads it.
+ */
+typedef struct xl_dbl_old
+{
+	uint32		present;		/* bit i: column i */
+	uint32		unused;
+	int64		key[FLEXIBLE_ARRAY_MEMBER];
+} xl_dbl_old;
 
 typedef struct xl_dbl_update
 {
@@ -83,6 +103,7 @@ extern void dbl_record_of_version(DblRecord *record, const DblVersion *v);
 extern void dbl_version_of_record(DblVersion *v, const DblRecord *record);
 
 extern void dbl_redo(XLogReaderState *record);
+extern void dbl_decode(struct LogicalDecodingContext *ctx, struct XLogRecordBuffer *buf);
 extern void dbl_desc(StringInfo buf, XLogReaderState *record);
 extern const char *dbl_identify(uint8 info);
 extern void dbl_mask(char *pagedata, BlockNumber blkno);

@@ -11,6 +11,7 @@
 #include "postgres.h"
 
 #include "access/xloginsert.h"
+#include "catalog/catalog.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
@@ -102,11 +103,47 @@ fill_change(xl_dbl_change *x, DblSlot slot, const DblChange *change, uint32 next
 	x->kind = kind;
 }
 
+/* An old version's replica identity, for a record that carries it. */
+typedef struct OldColumns
+{
+	xl_dbl_old	head;
+	int64		key[DBL_NCOLUMNS];
+} OldColumns;
+
+/*
+ * Columns of a version for logical decoding, as they go into a record; the size of it.  Sets the flags of the change.
+ */
+static Size
+fill_old(Relation rel, OldColumns *old, DblTable *t, DblSlot slot, uint32 identity, xl_dbl_change *x)
+{
+	DblVersion *v;
+	int			n = 0;
+
+	if (!RelationIsLogicallyLogged(rel))
+		return 0;
+	x->kind |= DBL_CHANGE_LOGICAL;
+	if (identity == 0)
+		return 0;
+	x->kind |= DBL_CHANGE_OLD;
+	v = dbl_version(&t->store, slot);
+	memset(old, 0, sizeof(*old));
+	for (int i = 0; i < DBL_NCOLUMNS; i++)
+	{
+		if ((identity & (1 << i)) && !DblVersionIsNull(v, i))
+		{
+			old->head.present |= 1 << i;
+			old->key[n++] = v->key[i];
+		}
+	}
+	return offsetof(xl_dbl_old, key) + n * sizeof(int64);
+}
+
 /* --- insert ----------------------------------------------------------------------------- */
 
 /* Put n versions into slots of one block. */
 static void
-insert_block(Relation rel, DblTable *t, const DblVersion *v, int n, const DblSlot *slots)
+insert_block(Relation rel, DblTable *t, const DblVersion *v, int n, bool logical,
+			 const DblSlot *slots)
 {
 	xl_dbl_insert items[DBL_RECORDS_PER_PAGE];
 	Buffer		buffer = lock_block(rel, t, DblSlotBlock(slots[0]));
@@ -128,13 +165,17 @@ insert_block(Relation rel, DblTable *t, const DblVersion *v, int n, const DblSlo
 	MarkBufferDirty(buffer);
 	if (RelationNeedsWAL(rel))
 	{
-		xl_dbl_multi multi = {n, InvalidTransactionId};
+		xl_dbl_multi multi = {n, 0, InvalidTransactionId};
 		XLogRecPtr	lsn;
+
+		if (logical && RelationIsLogicallyLogged(rel))
+			multi.flags |= DBL_MULTI_LOGICAL;
 
 		XLogBeginInsert();
 		XLogRegisterData((char *) &multi, sizeof(multi));
 		XLogRegisterData((char *) items, n * sizeof(items[0]));
 		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD | (init ? REGBUF_WILL_INIT : 0));
+		XLogSetRecordFlags(XLOG_INCLUDE_ORIGIN);
 		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_INSERT | (init ? XLOG_DBL_INIT_PAGE : 0));
 		PageSetLSN(page, lsn);
 	}
@@ -164,7 +205,7 @@ choose_slots(Relation rel, DblTable *t, int n, DblSlot *slots)
 }
 
 void
-dbl_write_insert(Relation rel, DblTable *t, const DblVersion *v, int n, DblSlot *slots)
+dbl_write_insert(Relation rel, DblTable *t, const DblVersion *v, int n, bool logical, DblSlot *slots)
 {
 	if (n <= 0)
 		return;
@@ -176,7 +217,7 @@ dbl_write_insert(Relation rel, DblTable *t, const DblVersion *v, int n, DblSlot 
 		while (end < n && end - i < DBL_RECORDS_PER_PAGE &&
 			   DblSlotBlock(slots[end]) == DblSlotBlock(slots[i]))
 			end++;
-		insert_block(rel, t, v + i, end - i, slots + i);
+		insert_block(rel, t, v + i, end - i, logical, slots + i);
 		i = end;
 	}
 }
@@ -185,16 +226,18 @@ dbl_write_insert(Relation rel, DblTable *t, const DblVersion *v, int n, DblSlot 
 void
 dbl_write_copy(Relation rel, DblTable *t, const DblVersion *v, int n, DblSlot *slots)
 {
-	dbl_write_insert(rel, t, v, n, slots);
+	dbl_write_insert(rel, t, v, n, false, slots);
 }
 
 /* --- update ------------------------------------------------------------------------------- */
 
 void
 dbl_write_update(Relation rel, DblTable *t, DblSlot oldslot, const DblChange *change,
-				 const DblVersion *newv, DblSlot *newslot)
+				 const DblVersion *newv, uint32 identity, DblSlot *newslot)
 {
 	xl_dbl_update x;
+	OldColumns	old;
+	Size		oldsize;
 	BlockNumber oldblk = DblSlotBlock(oldslot);
 	BlockNumber newblk;
 	Buffer		oldbuf;
@@ -218,6 +261,7 @@ dbl_write_update(Relation rel, DblTable *t, DblSlot oldslot, const DblChange *ch
 	fill_change(&x.old, oldslot, change, *newslot, DBL_CHANGE_DELETE);
 	dbl_record_of_version(&x.new.record, newv);
 	x.new.off = DblSlotOffset(*newslot);
+	oldsize = fill_old(rel, &old, t, oldslot, identity, &x.old);
 
 	START_CRIT_SECTION();
 	if (init)
@@ -233,9 +277,12 @@ dbl_write_update(Relation rel, DblTable *t, DblSlot oldslot, const DblChange *ch
 
 		XLogBeginInsert();
 		XLogRegisterData((char *) &x, sizeof(x));
+		if (oldsize > 0)
+			XLogRegisterData((char *) &old, oldsize);
 		XLogRegisterBuffer(0, newbuf, REGBUF_STANDARD | (init ? REGBUF_WILL_INIT : 0));
 		if (newbuf != oldbuf)
 			XLogRegisterBuffer(1, oldbuf, REGBUF_STANDARD);
+		XLogSetRecordFlags(XLOG_INCLUDE_ORIGIN);
 		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_UPDATE | (init ? XLOG_DBL_INIT_PAGE : 0));
 		PageSetLSN(newpage, lsn);
 		PageSetLSN(BufferGetPage(oldbuf), lsn);
@@ -252,14 +299,19 @@ dbl_write_update(Relation rel, DblTable *t, DblSlot oldslot, const DblChange *ch
 /* --- changes in place --------------------------------------------------------------------- */
 
 static void
-write_change(Relation rel, DblTable *t, DblSlot slot, const DblChange *change, uint16 kind)
+write_change(Relation rel, DblTable *t, DblSlot slot, const DblChange *change, uint16 kind,
+			 uint32 identity)
 {
 	xl_dbl_change x;
+	OldColumns	old;
+	Size		oldsize = 0;
 	Buffer		buffer;
 
 	Assert(dbl_table_held(t, LW_EXCLUSIVE));
 	buffer = lock_block(rel, t, DblSlotBlock(slot));
 	fill_change(&x, slot, change, change->next, kind);
+	if (kind != DBL_CHANGE_LOCK && kind != DBL_CHANGE_SET_NEXT)
+		oldsize = fill_old(rel, &old, t, slot, identity, &x);
 
 	START_CRIT_SECTION();
 	dbl_page_change(BufferGetPage(buffer), &x);
@@ -270,7 +322,10 @@ write_change(Relation rel, DblTable *t, DblSlot slot, const DblChange *change, u
 
 		XLogBeginInsert();
 		XLogRegisterData((char *) &x, sizeof(x));
+		if (oldsize > 0)
+			XLogRegisterData((char *) &old, oldsize);
 		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+		XLogSetRecordFlags(XLOG_INCLUDE_ORIGIN);
 		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_CHANGE);
 		PageSetLSN(BufferGetPage(buffer), lsn);
 	}
@@ -282,9 +337,9 @@ write_change(Relation rel, DblTable *t, DblSlot slot, const DblChange *change, u
 
 void
 dbl_write_change(Relation rel, DblTable *t, DblSlot slot, const DblChange *change,
-				 DblChangeKind kind)
+				 DblChangeKind kind, uint32 identity)
 {
-	write_change(rel, t, slot, change, kind);
+	write_change(rel, t, slot, change, kind, identity);
 }
 
 void
@@ -293,7 +348,7 @@ dbl_write_set_next(Relation rel, DblTable *t, DblSlot slot, DblSlot next)
 	DblVersion *v = dbl_version(&t->store, slot);
 	DblChange	change = {v->xmax, v->cmax, next, v->flags};
 
-	write_change(rel, t, slot, &change, DBL_CHANGE_SET_NEXT);
+	write_change(rel, t, slot, &change, DBL_CHANGE_SET_NEXT, 0);
 }
 
 /* --- prune and freeze ----------------------------------------------------------------------- */
@@ -303,7 +358,7 @@ static void
 log_multi(Relation rel, Buffer buffer, uint8 info, int n, TransactionId horizon,
 		  void *items, Size size)
 {
-	xl_dbl_multi multi = {n, horizon};
+	xl_dbl_multi multi = {n, 0, horizon};
 	XLogRecPtr	lsn;
 
 	if (!RelationNeedsWAL(rel))

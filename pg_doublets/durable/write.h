@@ -33,16 +33,19 @@ typedef struct DblChange
 
 /*
  * Insert n new versions (complete but for left/right; USED is set here), choosing the slots, which go to
- * slots[].  For n > 1 one record a page is written.
+ * slots[].  For n > 1 one record a page is written.  logical: logical decoding is to see them, where the relation's
+ * changes are logged for it at all.
  */
-extern void dbl_write_insert(Relation rel, DblTable *t, const DblVersion *v, int n, DblSlot *slots);
+extern void dbl_write_insert(Relation rel, DblTable *t, const DblVersion *v, int n, bool logical,
+							 DblSlot *slots);
 
 /*
  * UPDATE: change the old version and insert the new one, as one record.  The new slot is put
- * into the old version's next (change->next is ignored) and returned in *newslot.
+ * into the old version's next (change->next is ignored) and returned in *newslot.  identity: columns of the old
+ * version (bit i: column i) that logical decoding needs, 0 if none.
  */
 extern void dbl_write_update(Relation rel, DblTable *t, DblSlot oldslot, const DblChange *change,
-							 const DblVersion *newv, DblSlot *newslot);
+							 const DblVersion *newv, uint32 identity, DblSlot *newslot);
 
 /* What a change in place is for; names the WAL record. */
 typedef enum DblChangeKind
@@ -53,8 +56,9 @@ typedef enum DblChangeKind
 	DBL_CHANGE_ABORT			/* speculative insertion taken back */
 } DblChangeKind;
 
+/* identity: as for dbl_write_update(). */
 extern void dbl_write_change(Relation rel, DblTable *t, DblSlot slot,
-							 const DblChange *change, DblChangeKind kind);
+							 const DblChange *change, DblChangeKind kind, uint32 identity);
 
 /*
  * Free the versions in these slots, all on one page: out of trees, record zeroed,
@@ -76,7 +80,7 @@ extern void dbl_write_freeze(Relation rel, DblTable *t, BlockNumber blkno,
 
 /*
  * Like dbl_write_insert(), but the versions keep their xmax, next and all flags: copies of a table that is
- * rewritten.
+ * rewritten.  Logical decoding does not see them.
  */
 extern void dbl_write_copy(Relation rel, DblTable *t, const DblVersion *v, int n, DblSlot *slots);
 

@@ -280,9 +280,14 @@ dbl_visible(DblVersion *v, Snapshot snapshot)
 			return true;
 		case SNAPSHOT_NON_VACUUMABLE:
 			return !dbl_is_dead(v, snapshot->vistest);
-		case SNAPSHOT_TOAST:
 		case SNAPSHOT_HISTORIC_MVCC:
-			/* there are neither toast tables nor catalogs of this kind */
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("logical decoding cannot read a doublets table as a catalog"),
+					 errhint("Keep what an output plugin reads in a heap table.")));
+			break;
+		case SNAPSHOT_TOAST:
+			/* there are no toast tables of this kind */
 			break;
 	}
 	elog(ERROR, "unexpected snapshot type %d for a doublets table",

@@ -90,7 +90,7 @@ write_lock(Relation rel, DblTable *t, DblSlot slot, DblVersion *v, LockTupleMode
 	}
 	change.flags |= v->flags & ~DBL_F_XMAX_BITS;
 	change.cmax = v->cmax;
-	dbl_write_change(rel, t, slot, &change, DBL_CHANGE_LOCK);
+	dbl_write_change(rel, t, slot, &change, DBL_CHANGE_LOCK, 0);
 }
 
 /* How one holder of a version stands to a lock that we want on it. */

@@ -20,7 +20,6 @@
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
 #include "utils/rel.h"
-#include "utils/relcache.h"
 
 #include "mvcc/rowlock.h"
 #include "table/fetch.h"
@@ -65,7 +64,7 @@ slot_is_version(TupleTableSlot *slot, Relation rel, const DblVersion *v, DblSlot
 }
 
 static void
-insert_version(Relation rel, TupleTableSlot *slot, DblVersion *v)
+insert_version(Relation rel, TupleTableSlot *slot, DblVersion *v, int options)
 {
 	DblTable   *t = dbl_table_open(rel);
 	DblSlot		where;
@@ -74,7 +73,7 @@ insert_version(Relation rel, TupleTableSlot *slot, DblVersion *v)
 	CheckForSerializableConflictIn(rel, NULL, InvalidBlockNumber);
 
 	dbl_table_lock(rel, t, LW_EXCLUSIVE);
-	dbl_write_insert(rel, t, v, 1, &where);
+	dbl_write_insert(rel, t, v, 1, !(options & TABLE_INSERT_NO_LOGICAL), &where);
 	dbl_table_unlock(t);
 
 	pgstat_count_heap_insert(rel, 1);
@@ -90,7 +89,7 @@ dbl_tuple_insert(Relation rel, TupleTableSlot *slot, CommandId cid, int options,
 	version_from_slot(rel, slot, GetCurrentTransactionId(), cid, &v);
 	if (options & TABLE_INSERT_FROZEN)
 		v.flags |= DBL_F_XMIN_FROZEN;
-	insert_version(rel, slot, &v);
+	insert_version(rel, slot, &v, options);
 }
 
 /* The version carries the token until dbl_tuple_complete_speculative(). */
@@ -103,7 +102,7 @@ dbl_tuple_insert_speculative(Relation rel, TupleTableSlot *slot, CommandId cid, 
 	version_from_slot(rel, slot, GetCurrentTransactionId(), cid, &v);
 	v.flags |= DBL_F_SPECULATIVE;
 	v.next = token;
-	insert_version(rel, slot, &v);
+	insert_version(rel, slot, &v, options);
 }
 
 void
@@ -125,7 +124,7 @@ dbl_tuple_complete_speculative(Relation rel, TupleTableSlot *slot, uint32 token,
 	change.flags = v->flags & ~DBL_F_SPECULATIVE;
 	if (!succeeded)
 		change.flags |= DBL_F_XMIN_DEAD;
-	dbl_write_change(rel, t, where, &change, succeeded ? DBL_CHANGE_CONFIRM : DBL_CHANGE_ABORT);
+	dbl_write_change(rel, t, where, &change, succeeded ? DBL_CHANGE_CONFIRM : DBL_CHANGE_ABORT, 0);
 	v = dbl_version(&t->store, where);
 	slot_is_version(slot, rel, v, where);
 	dbl_table_unlock(t);
@@ -160,7 +159,7 @@ dbl_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId cid
 		}
 
 		dbl_table_lock(rel, t, LW_EXCLUSIVE);
-		dbl_write_insert(rel, t, v, n, where);
+		dbl_write_insert(rel, t, v, n, !(options & TABLE_INSERT_NO_LOGICAL), where);
 		dbl_table_unlock(t);
 
 		for (int i = 0; i < n; i++)
@@ -209,6 +208,7 @@ dbl_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, Snapshot snapshot
 	DblTable   *t = dbl_table_open(rel);
 	TransactionId xid = GetCurrentTransactionId();
 	DblSlot		slot = DblTidToSlot(tid);
+	DblIdentity identity = dbl_replica_identity(rel);
 	bool		have_tuplock = false;
 	DblVersion *v;
 	DblChange	change;
@@ -295,39 +295,12 @@ dbl_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, Snapshot snapshot
 		change.flags |= DBL_F_MOVED;
 	change.cmax = cid;
 	change.next = DBL_NO_SLOT;
-	dbl_write_change(rel, t, slot, &change, DBL_CHANGE_DELETE);
+	dbl_write_change(rel, t, slot, &change, DBL_CHANGE_DELETE, identity.columns);
 	dbl_table_unlock(t);
 
 	dbl_release_tuplock(rel, tid, LockTupleExclusive, have_tuplock);
 	pgstat_count_heap_delete(rel);
 	return TM_Ok;
-}
-
-/*
- * Columns of the links relation that a foreign key may refer to: bit i for
- * column i.  An update that leaves them alone needs not exclude FOR KEY SHARE.
- */
-static uint32
-key_columns(Relation rel)
-{
-	Bitmapset  *attrs = RelationGetIndexAttrBitmap(rel, INDEX_ATTR_BITMAP_KEY);
-	uint32		cols = 0;
-
-	for (int i = 0; i < RelationGetNumberOfAttributes(rel); i++)
-		if (bms_is_member(i + 1 - FirstLowInvalidHeapAttributeNumber, attrs))
-			cols |= 1 << i;
-	bms_free(attrs);
-	return cols;
-}
-
-static bool
-keys_changed(const DblVersion *a, const DblVersion *b, uint32 cols)
-{
-	for (int i = 0; i < DBL_NCOLUMNS; i++)
-		if ((cols & (1 << i)) &&
-			(a->key[i] != b->key[i] || DblVersionIsNull(a, i) != DblVersionIsNull(b, i)))
-			return true;
-	return false;
 }
 
 TM_Result
@@ -339,7 +312,8 @@ dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId
 	TransactionId xid = GetCurrentTransactionId();
 	DblSlot		oldslot = DblTidToSlot(otid);
 	DblSlot		newslot;
-	uint32		keycols = key_columns(rel);
+	uint32		keycols = dbl_referenced_columns(rel);
+	DblIdentity identity = dbl_replica_identity(rel);
 	bool		have_tuplock = false;
 	bool		checked_lockers;
 	bool		locker_remains;
@@ -355,7 +329,7 @@ dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId
 
 	dbl_table_lock(rel, t, LW_EXCLUSIVE);
 	v = version_to_change(rel, t, oldslot, "update");
-	if (keys_changed(v, &newv, keycols))
+	if (dbl_columns_differ(v, &newv, keycols))
 		*lockmode = LockTupleExclusive;
 	else
 	{
@@ -480,7 +454,9 @@ dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId
 			newv.flags |= DBL_F_XMAX_KEYSHR | DBL_F_XMAX_LOCK_ONLY;
 	}
 
-	dbl_write_update(rel, t, oldslot, &change, &newv, &newslot);
+	if (!identity.always && !dbl_columns_differ(v, &newv, identity.columns))
+		identity.columns = 0;
+	dbl_write_update(rel, t, oldslot, &change, &newv, identity.columns, &newslot);
 	dbl_table_unlock(t);
 
 	dbl_release_tuplock(rel, otid, *lockmode, have_tuplock);

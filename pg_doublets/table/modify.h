@@ -30,6 +30,17 @@ extern TM_Result dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot
 extern void dbl_fill_failure(DblTable *t, DblSlot slot, DblVersion *v, TM_Result result,
 							 TM_FailureData *tmfd);
 
+/* columns.c */
+typedef struct DblIdentity
+{
+	uint32		columns;		/* bit i: column i */
+	bool		always;			/* needed even by an update that leaves them alone */
+} DblIdentity;
+
+extern uint32 dbl_referenced_columns(Relation rel);
+extern DblIdentity dbl_replica_identity(Relation rel);
+extern bool dbl_columns_differ(const DblVersion *a, const DblVersion *b, uint32 cols);
+
 /* lock.c */
 extern TM_Result dbl_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot,
 								TupleTableSlot *slot, CommandId cid, LockTupleMode mode,
