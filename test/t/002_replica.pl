@@ -8,7 +8,7 @@ use PostgreSQL::Test::Cluster;
 use Test::More;
 
 my $primary = new_server('primary', init => [ allows_streaming => 1 ],
-	conf => "fsync = off\nwal_consistency_checking = 'all'\nautovacuum = off\nfull_page_writes = on\nmax_wal_size = 1GB\n");
+	conf => "fsync = off\nwal_consistency_checking = 'all'\nautovacuum = off\nfull_page_writes = on\nmax_wal_size = 1GB\nwal_keep_size = 8GB\n");
 
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
