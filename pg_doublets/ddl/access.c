@@ -4,11 +4,6 @@
  *	  Object access hook: what happens to catalog entries, whatever statement
  *	  was the cause.
  *
- * A native index gets btree's operator class, so that foreign keys, logical
- * replication and the planner find the operators that they look for.  Our own
- * operator class has none: with operators it would take part in the planning of every
- * other table.
- *
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
@@ -25,9 +20,7 @@
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
-#include "catalog/pg_opclass.h"
 #include "catalog/pg_type.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -40,30 +33,6 @@
 #include "shared/registry.h"
 
 static object_access_hook_type prev_object_access_hook = NULL;
-
-void
-dbl_index_set_opclass(Oid indexid)
-{
-	Relation	pg_index = table_open(IndexRelationId, RowExclusiveLock);
-	HeapTuple	tuple = SearchSysCacheCopy1(INDEXRELID, ObjectIdGetDatum(indexid));
-	Datum		values[Natts_pg_index] = {0};
-	bool		nulls[Natts_pg_index] = {0};
-	bool		replaces[Natts_pg_index] = {0};
-	Oid			classes[INDEX_MAX_KEYS];
-	int			n;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for index %u", indexid);
-	n = ((Form_pg_index) GETSTRUCT(tuple))->indnkeyatts;
-	for (int i = 0; i < n; i++)
-		classes[i] = INT8_BTREE_OPS_OID;
-	values[Anum_pg_index_indclass - 1] = PointerGetDatum(buildoidvector(classes, n));
-	replaces[Anum_pg_index_indclass - 1] = true;
-	tuple = heap_modify_tuple(tuple, RelationGetDescr(pg_index), values, nulls, replaces);
-	CatalogTupleUpdate(pg_index, &tuple->t_self, tuple);
-	table_close(pg_index, RowExclusiveLock);
-	CommandCounterIncrement();
-}
 
 /* A new relation; if it is one of our indexes its operator classes are changed. */
 static void

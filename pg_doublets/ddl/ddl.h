@@ -21,6 +21,7 @@ extern void dbl_ddl_init(void);
 /* Each installs its hooks behind those that are there. */
 extern void dbl_utility_init(void);
 extern void dbl_access_init(void);
+extern void dbl_index_am_init(void);
 extern void dbl_upsert_init(void);
 
 /* Oid of the table access method in this database, or InvalidOid. */
@@ -35,7 +36,13 @@ extern bool dbl_relid_is_doublets(Oid relid);
  */
 extern void dbl_index_set_am(Oid indexid, Oid am);
 
-/* Put btree's operator class for bigint in the place of whatever an index has. */
+/* Put btree's operator class for bigint in the place of whatever an index has.  The caller has it locked. */
 extern void dbl_index_set_opclass(Oid indexid);
+
+/*
+ * Before a statement uses indexes: does the relation cache still know them as they are?  After the
+ * failure of a subtransaction it may not.
+ */
+extern void dbl_index_recheck(void);
 
 #endif							/* DBL_DDL_H */

@@ -87,6 +87,7 @@ executor_start(QueryDesc *query, int eflags)
 {
 	ListCell   *lc;
 
+	dbl_index_recheck();
 	if (prev_ExecutorStart_hook)
 		prev_ExecutorStart_hook(query, eflags);
 	else

@@ -187,21 +187,6 @@ adopt_index_stmt(PlannedStmt *pstmt, ProcessUtilityContext context)
 
 /* --- access method of existing indexes ----------------------------------------- */
 
-void
-dbl_index_set_am(Oid indexid, Oid am)
-{
-	Relation	pg_class = table_open(RelationRelationId, RowExclusiveLock);
-	HeapTuple	tuple = SearchSysCacheCopy1(RELOID, ObjectIdGetDatum(indexid));
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", indexid);
-	((Form_pg_class) GETSTRUCT(tuple))->relam = am;
-	CatalogTupleUpdate(pg_class, &tuple->t_self, tuple);
-	heap_freetuple(tuple);
-	table_close(pg_class, RowExclusiveLock);
-	dbl_index_set_opclass(indexid);
-}
-
 /*
  * The table is about to be rewritten under another access method, and its indexes built anew:
  * make them native, or real.  The table is locked exclusively.
@@ -394,6 +379,9 @@ before_alter_table(PlannedStmt *pstmt, Oid *promoted)
 			Relation	rel;
 
 			/* core takes no other lock on the table for this one either */
+			rel = table_open(relid, NoLock);
+			CheckTableNotInUse(rel, "ALTER TABLE");
+			table_close(rel, NoLock);
 			if (!OidIsValid(index) || get_rel_relkind(index) != RELKIND_INDEX ||
 				IndexGetRelation(index, true) != relid)
 				continue;
@@ -442,6 +430,7 @@ process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	Oid			old_tablespace = InvalidOid;
 	int			guc_level = 0;
 
+	dbl_index_recheck();
 	if (IsTransactionState())
 	{
 		Node	   *stmt = pstmt->utilityStmt;
@@ -504,6 +493,7 @@ dbl_ddl_init(void)
 							 &dbl_adopt_indexes, true, PGC_USERSET, 0, NULL, NULL, NULL);
 	dbl_utility_init();
 	dbl_access_init();
+	dbl_index_am_init();
 	dbl_upsert_init();
 	dbl_index_init();
 }
