@@ -137,13 +137,15 @@ has_exotic_options(List *options)
 }
 
 /*
- * Must a unique index of this relation be a btree?  REFRESH MATERIALIZED VIEW CONCURRENTLY looks for
- * one, and so does ON CONFLICT through a partitioned table (upsert.c sees only the root).
+ * Must an index of this relation be real?  ALTER INDEX ... ATTACH PARTITION, which pg_dump relies on, wants the
+ * parent's method, and ON CONFLICT through a partitioned table wants btrees (upsert.c sees only the root).  REFRESH
+ * MATERIALIZED VIEW CONCURRENTLY looks for a unique btree.
  */
 static bool
-unique_must_be_btree(Oid relid)
+must_be_real(Oid relid, bool unique)
 {
-	return get_rel_relkind(relid) == RELKIND_MATVIEW || get_rel_relispartition(relid);
+	return get_rel_relispartition(relid) ||
+		(unique && get_rel_relkind(relid) == RELKIND_MATVIEW);
 }
 
 /*
@@ -165,7 +167,7 @@ adopt_index_stmt(PlannedStmt *pstmt, ProcessUtilityContext context)
 
 	if (ours && dbl_adopt_indexes && index_can_be_native(stmt, relid) &&
 		!has_exotic_options(stmt->options) &&
-		!(stmt->unique && unique_must_be_btree(relid)))
+		!must_be_real(relid, stmt->unique))
 	{
 		ListCell   *lc;
 
@@ -175,10 +177,10 @@ adopt_index_stmt(PlannedStmt *pstmt, ProcessUtilityContext context)
 		foreach(lc, stmt->indexParams)
 			lfirst_node(IndexElem, lc)->opclass = NIL;
 	}
-	else if (!ours && context == PROCESS_UTILITY_SUBCOMMAND &&
-			 same_name(stmt->accessMethod, "doublets_tree"))
+	else if (same_name(stmt->accessMethod, "doublets_tree") &&
+			 ((!ours && context == PROCESS_UTILITY_SUBCOMMAND) || (ours && must_be_real(relid, stmt->unique))))
 	{
-		/* CREATE TABLE (LIKE links INCLUDING INDEXES), made as another kind of table */
+		/* such as CREATE TABLE (LIKE links INCLUDING INDEXES), made as another kind of table */
 		pstmt = copyObject(pstmt);
 		((IndexStmt *) pstmt->utilityStmt)->accessMethod = pstrdup("btree");
 	}
@@ -208,8 +210,7 @@ switch_indexes(Oid relid, bool to_native)
 
 		if (to_native)
 			change = (am == BTREE_AM_OID || am == HASH_AM_OID) && dbl_index_can_be_native(index) &&
-				!index->rd_rel->relispartition &&
-				!(index->rd_index->indisunique && unique_must_be_btree(relid));
+				!must_be_real(relid, index->rd_index->indisunique);
 		else
 			change = am == native;
 		index_close(index, NoLock);
@@ -273,7 +274,7 @@ makes_index(Constraint *con)
 static void
 adopt_constraint(Oid relid, Constraint *con)
 {
-	if (makes_index(con) && columns_are_key(relid, con->keys) && !unique_must_be_btree(relid))
+	if (makes_index(con) && columns_are_key(relid, con->keys) && !must_be_real(relid, true))
 		con->access_method = pstrdup("doublets_tree");
 }
 
