@@ -182,6 +182,9 @@ rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	if (prev_set_rel_pathlist_hook)
 		prev_set_rel_pathlist_hook(root, rel, rti, rte);
 
+	if (rte->rtekind == RTE_RELATION && !rte->inh && !IS_DUMMY_REL(rel) && rel->indexlist != NIL)
+		dbl_add_row_comparison_paths(root, rel);
+
 	if (rel->reloptkind != RELOPT_BASEREL || rte->rtekind != RTE_RELATION || rte->inh ||
 		rte->securityQuals != NIL || rte->tablesample != NULL || rel->baserestrictinfo == NIL || rel->rows <= 1 ||
 		IS_DUMMY_REL(rel) || !has_native_index(rel))

@@ -261,6 +261,7 @@ extern IndexBulkDeleteResult *dbl_amvacuumcleanup(IndexVacuumInfo *info, IndexBu
 
 struct PlannerInfo;
 struct IndexPath;
+struct RelOptInfo;
 
 /* Narrow a set by "column <op> expression"; false if the expression isn't known when planning. */
 extern bool dbl_apply_operator(struct PlannerInfo *root, Oid opno, Node *other, bool array,
@@ -274,6 +275,10 @@ extern double dbl_count_versions(DblStore *store, DblAccess access, const DblInt
 extern void dbl_amcostestimate(struct PlannerInfo *root, struct IndexPath *path, double loop_count,
 							   Cost *startup, Cost *total, Selectivity *selectivity,
 							   double *correlation, double *pages);
+
+/* --- rowcompare.c ------------------------------------------------------------ */
+
+extern void dbl_add_row_comparison_paths(struct PlannerInfo *root, struct RelOptInfo *rel);
 
 /* --- estimate.c ------------------------------------------------------------- */
 
