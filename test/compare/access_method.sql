@@ -49,7 +49,7 @@ BEGIN
   RETURN QUERY SELECT concat_ws(' ', indexrelid::regclass, indisunique, indisprimary, indisvalid, indisready, indisclustered, indisreplident, indimmediate, indkey, obj_description(indexrelid))
     FROM pg_index WHERE indrelid = 'links'::regclass ORDER BY 1;
   RETURN QUERY SELECT concat_ws(' ', relpersistence, relreplident, relrowsecurity, relhasindex, relhastriggers, relhasrules, relacl, reloptions, obj_description(oid)) FROM pg_class WHERE oid = 'links'::regclass;
-  RETURN QUERY SELECT concat_ws(' ', attname, attnotnull, atthasdef, attidentity, attstattarget, attoptions, attacl, col_description(attrelid, attnum), pg_get_expr(adbin, adrelid))
+  RETURN QUERY SELECT concat_ws(' ', attname, attnotnull, atthasdef, attidentity, attstattarget, (SELECT array_agg(o) FROM unnest(attoptions) o WHERE o NOT LIKE 'pg_attver=%'), attacl, col_description(attrelid, attnum), pg_get_expr(adbin, adrelid))
     FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum WHERE attrelid = 'links'::regclass AND attnum > 0 ORDER BY attnum;
 END $$;
 CREATE FUNCTION try() RETURNS SETOF text LANGUAGE plpgsql SET enable_seqscan = off AS $$

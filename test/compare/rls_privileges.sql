@@ -215,3 +215,5 @@ DROP OWNED BY doublets_rls_owner CASCADE;
 SELECT to_regclass('mine');
 DROP ROLE doublets_rls_owner;
 DROP TABLE links CASCADE;
+DROP OWNED BY doublets_rls_a, doublets_rls_b, doublets_rls_free CASCADE;
+DROP ROLE doublets_rls_a, doublets_rls_b, doublets_rls_free;
