@@ -44,3 +44,54 @@ CREATE FUNCTION doublets_check(rel regclass, OUT slot bigint, OUT ctid tid, OUT 
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STRICT;
 COMMENT ON FUNCTION doublets_check(regclass) IS 'faults in the trees and pages of a doublets table; no row if all is well';
+
+CREATE FUNCTION doublets_memory(
+	OUT datid oid,
+	OUT relid oid,
+	OUT tablespace oid,
+	OUT relfilenode oid,
+	OUT state text,
+	OUT bytes bigint,
+	OUT loaded_at timestamptz,
+	OUT load_ms double precision,
+	OUT last_used timestamptz,
+	OUT backends integer,
+	OUT users integer,
+	OUT evictions bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION doublets_memory() IS 'doublets tables in memory, as far as one may read them';
+
+CREATE VIEW doublets_memory AS
+	SELECT m.datid, d.datname, m.relid::regclass AS rel, m.tablespace, m.relfilenode, m.state, m.bytes, m.loaded_at, m.load_ms,
+		m.last_used, m.backends, m.users, m.evictions
+	FROM doublets_memory() m LEFT JOIN pg_catalog.pg_database d ON d.oid = m.datid;
+COMMENT ON VIEW doublets_memory IS 'doublets tables in memory, as far as one may read them';
+GRANT SELECT ON doublets_memory TO PUBLIC;
+
+CREATE FUNCTION doublets_memory_totals(
+	OUT limit_bytes bigint,
+	OUT bytes bigint,
+	OUT leaving_bytes bigint,
+	OUT evictions bigint)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION doublets_memory_totals() IS 'shared memory of all doublets tables of the server';
+
+CREATE FUNCTION doublets_progress_load(
+	OUT pid integer,
+	OUT datid oid,
+	OUT relid oid,
+	OUT phase text,
+	OUT blocks_total bigint,
+	OUT blocks_done bigint,
+	OUT links_loaded bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE;
+COMMENT ON FUNCTION doublets_progress_load() IS 'doublets tables that are being loaded into memory';
+
+CREATE VIEW doublets_progress_load AS
+	SELECT p.pid, p.datid, d.datname, p.relid, p.phase, p.blocks_total, p.blocks_done, p.links_loaded
+	FROM doublets_progress_load() p LEFT JOIN pg_catalog.pg_database d ON d.oid = p.datid;
+COMMENT ON VIEW doublets_progress_load IS 'doublets tables that are being loaded into memory';
+GRANT SELECT ON doublets_progress_load TO PUBLIC;

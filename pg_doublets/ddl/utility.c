@@ -429,6 +429,7 @@ process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 	Oid			dropped_database = InvalidOid;
 	Oid			moved_database = InvalidOid;
 	Oid			old_tablespace = InvalidOid;
+	bool		prepared_ends = false;
 	int			guc_level = 0;
 
 	dbl_index_recheck();
@@ -440,6 +441,12 @@ process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 			pstmt = adopt_index_stmt(pstmt, context);
 		else if (IsA(stmt, AlterTableStmt))
 			pstmt = before_alter_table(pstmt, &promoted);
+		else if (IsA(stmt, TransactionStmt))
+		{
+			TransactionStmtKind kind = ((TransactionStmt *) stmt)->kind;
+
+			prepared_ends = kind == TRANS_STMT_COMMIT_PREPARED || kind == TRANS_STMT_ROLLBACK_PREPARED;
+		}
 		else if (IsA(stmt, DropdbStmt))
 			dropped_database = get_database_oid(((DropdbStmt *) stmt)->dbname, true);
 		else if (IsA(stmt, AlterDatabaseStmt))
@@ -470,6 +477,8 @@ process_utility(PlannedStmt *pstmt, const char *query, bool read_only_tree,
 		if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(promoted)))
 			dbl_index_set_am(promoted, dbl_index_am_oid());
 	}
+	if (prepared_ends)
+		dbl_sweep_prepared();
 	if (OidIsValid(dropped_database))
 		dbl_storage_forget_database(dropped_database, InvalidOid);
 

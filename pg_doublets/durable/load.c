@@ -16,6 +16,9 @@
 
 #define PREFETCH_BLOCKS 64
 
+/* What a slot takes in memory at least: its version, and its part of the trees. */
+#define DBL_SLOT_BYTES	96
+
 static void
 corrupt(Relation rel, BlockNumber blkno, const char *what)
 {
@@ -101,6 +104,7 @@ load_store(Relation rel, DblTable *t)
 	BufferAccessStrategy strategy;
 	uint64		nslots;
 	DblRecord	records[DBL_RECORDS_PER_PAGE];
+	volatile DblLoadProgress *progress = dbl_table_progress(t);
 
 	*dbl_table_nblocks(t) = nblocks;
 	if (nblocks == 0)
@@ -116,6 +120,11 @@ load_store(Relation rel, DblTable *t)
 	if (nslots > 0)
 	{
 		last = DblSlotBlock((DblSlot) (nslots - 1));
+		progress->blocks_total = last;
+		progress->phase = DBL_LOAD_READING;
+
+		/* what can't fit even alone shall not push others out of memory */
+		dbl_memory_check_limit(nslots * DBL_SLOT_BYTES);
 		if (!dbl_build_begin(&t->store, nslots))
 		{
 			/* a cancel may be why the segment could not be made */
@@ -142,8 +151,11 @@ load_store(Relation rel, DblTable *t)
 					continue;
 				dbl_version_of_record(&v, &records[i]);
 				dbl_build_put(&t->store, slot + i, &v);
+				progress->links++;
 			}
+			progress->blocks_done = blkno;
 		}
+		progress->phase = DBL_LOAD_BUILDING;
 		CHECK_FOR_INTERRUPTS();
 		if (!dbl_build_finish(&t->store))
 		{

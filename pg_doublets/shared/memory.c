@@ -36,6 +36,10 @@
 #define AREA_PER_STORE	((uint64) 1024 * 1024)	/* a store takes no more from the area */
 #define EXTENT_MIN		((Size) 1024 * 1024)
 
+/* What could not be had last, in this process. */
+static Size failed_size;
+static bool failed_system_full;
+
 static dsa_area *area;
 static MemoryContext views_cxt;
 
@@ -152,9 +156,10 @@ dbl_memory_unmap(DblTable *t)
 		priv->segments[i] = NULL;
 	}
 	priv->nsegments = 0;
+	dbl_mapping_end(t);
 }
 
-/* Give back all memory of a store.  Its lock is held, or it is out of everybody's reach. */
+/* Give back all memory of a store, which is no longer counted: dbl_mapping_gone().  Its lock is held. */
 void
 dbl_memory_release(DblEntry *e)
 {
@@ -164,7 +169,6 @@ dbl_memory_release(DblEntry *e)
 		dsa_free(get_area(), m->pieces[i].p);
 	for (int i = 0; i < m->nextents; i++)
 		dsm_unpin_segment(m->extents[i].handle);
-	pg_atomic_fetch_sub_u64(&dbl_control->bytes, m->bytes);
 	memset(m, 0, sizeof(*m));
 }
 
@@ -175,13 +179,15 @@ static bool
 charge(DblMemory *m, Size size)
 {
 	uint64		limit = (uint64) dbl_max_memory_mb * 1024 * 1024;
-	uint64		before = pg_atomic_fetch_add_u64(&dbl_control->bytes, size);
+	uint64		before;
 
-	if (limit != 0 && before + size > limit)
+	dbl_mapping_wait(size, false);
+	before = pg_atomic_read_u64(&dbl_control->bytes);
+	do
 	{
-		pg_atomic_fetch_sub_u64(&dbl_control->bytes, size);
-		return false;
-	}
+		if (limit != 0 && before + size > limit)
+			return false;
+	} while (!pg_atomic_compare_exchange_u64(&dbl_control->bytes, &before, before + size));
 	m->bytes += size;
 	return true;
 }
@@ -193,13 +199,44 @@ uncharge(DblMemory *m, Size size)
 	m->bytes -= size;
 }
 
-static DblRef
-area_alloc(DblMemory *m, Size size)
+/* Others have to go for a piece of that size.  See dbl_make_room(). */
+static bool
+make_room(DblEntry *e, Size size, bool system_full, TimestampTz *give_up)
 {
+	failed_size = size;
+	failed_system_full = system_full;
+	return dbl_make_room(e, size, system_full, give_up);
+}
+
+/* After an allocation has failed, and with no lock held any more: wait for others to go. */
+bool
+dbl_memory_wait(DblEntry *e, TimestampTz *give_up)
+{
+	return dbl_make_room(e, failed_size, failed_system_full, give_up);
+}
+
+/* As charge(), where others may have to go for it. */
+static bool
+charge_or_evict(DblEntry *e, Size size)
+{
+	TimestampTz give_up = 0;
+
+	while (!charge(&e->memory, size))
+	{
+		if (!make_room(e, size, false, &give_up))
+			return false;
+	}
+	return true;
+}
+
+static DblRef
+area_alloc(DblEntry *e, Size size)
+{
+	DblMemory  *m = &e->memory;
 	dsa_pointer p;
 
 	if (m->npieces == DBL_MAX_AREA_PIECES || m->area_bytes + size > AREA_PER_STORE ||
-		!charge(m, size))
+		!charge_or_evict(e, size))
 		return 0;
 	p = dsa_allocate_extended(get_area(), size, DSA_ALLOC_NO_OOM);
 	if (!DsaPointerIsValid(p))
@@ -214,30 +251,49 @@ area_alloc(DblMemory *m, Size size)
 	return (KIND_AREA << KIND_SHIFT) | p;
 }
 
-/* A further extent with room for a piece of that size. */
+/* A segment, counted; NULL if there is no room, or only (evict false) if others would have to go. */
+static dsm_segment *
+new_extent(DblEntry *e, Size size, bool evict)
+{
+	DblMemory  *m = &e->memory;
+	TimestampTz give_up = 0;
+
+	for (;;)
+	{
+		bool		charged = charge(m, size);
+		dsm_segment *seg = charged ? get_segment(DSM_HANDLE_INVALID, size) : NULL;
+
+		if (seg != NULL)
+			return seg;
+		if (charged)
+			uncharge(m, size);
+		if (!evict || !make_room(e, size, charged, &give_up))
+			return NULL;
+	}
+}
+
+/*
+ * A further extent with room for a piece of that size: a quarter of the store if that can be had, since
+ * extents are few; others go for it only where many are in use already.
+ */
 static bool
 add_extent(DblTable *t, Size size)
 {
-	DblMemory  *m = &t->entry->memory;
+	DblEntry   *e = t->entry;
+	DblMemory  *m = &e->memory;
 	DblPrivate *priv = t->private_data;
 	Size		small = Max(EXTENT_MIN, TYPEALIGN(EXTENT_MIN, size));
 	Size		want = TYPEALIGN(EXTENT_MIN, Max(small, m->bytes / 4));
+	bool		few = m->nextents < DBL_MAX_EXTENTS / 2;
 	dsm_segment *seg;
 
 	if (m->nextents == DBL_MAX_EXTENTS)
 		return false;
-	for (;;)
+	seg = new_extent(e, want, !few || want == small);
+	if (seg == NULL && want != small)
 	{
-		seg = NULL;
-		if (charge(m, want))
-		{
-			seg = get_segment(DSM_HANDLE_INVALID, want);
-			if (seg == NULL)
-				uncharge(m, want);
-		}
-		if (seg != NULL || want == small)
-			break;
 		want = small;
+		seg = new_extent(e, want, true);
 	}
 	if (seg == NULL)
 		return false;
@@ -271,7 +327,7 @@ mem_alloc(void *ctx, size_t size)
 	}
 	if (m->nextents == 0 || size < 64 * 1024)
 	{
-		ref = area_alloc(m, size);
+		ref = area_alloc(t->entry, size);
 		if (ref != 0)
 			return ref;
 	}
@@ -360,4 +416,5 @@ dbl_memory_bind(DblTable *t)
 
 	dbl_store_attach(&t->store, &t->entry->store, &mem);
 	t->generation = t->entry->generation;
+	dbl_mapping_begin(t);
 }

@@ -3,8 +3,8 @@
  * pending.c
  *	  Stores that go when the transaction ends, as catalog/storage.c does it for files.
  *
- * A prepared transaction forgets its list: what it would have dropped is
- * found by the sweep (registry.c), for whose file is gone.
+ * A prepared transaction forgets its list: once it has ended, what it would have dropped is
+ * found by a sweep (registry.c), for whose file is gone.
  *
  *-------------------------------------------------------------------------
  */
@@ -88,7 +88,7 @@ xact_callback(XactEvent event, void *arg)
 			break;
 		case XACT_EVENT_PREPARE:
 			if (pending != NULL)
-				dbl_control->sweep_wanted = true;
+				dbl_remember_prepared(GetTopTransactionIdIfAny());
 			settle(1, true, false);
 			break;
 		case XACT_EVENT_PARALLEL_COMMIT:

@@ -13,10 +13,12 @@
 
 #include <limits.h>
 
+#include "access/twophase.h"
 #include "access/xlog.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
+#include "storage/procarray.h"
 #include "storage/shmem.h"
 #include "storage/smgr.h"
 #include "utils/guc.h"
@@ -51,11 +53,12 @@ control_size(void)
 
 	size = add_size(size, CACHELINEALIGN(mul_size(bucket_count(), sizeof(int))));
 	size = add_size(size, mul_size(dbl_max_tables, CACHELINEALIGN(sizeof(DblEntry))));
+	size = add_size(size, CACHELINEALIGN(mul_size(max_prepared_xacts, sizeof(TransactionId))));
 	return add_size(size, PG_CACHE_LINE_SIZE);
 }
 
-static DblEntry *
-entry_at(int i)
+DblEntry *
+dbl_entry_at(int i)
 {
 	return (DblEntry *) ((char *) dbl_control->entries + (Size) i * CACHELINEALIGN(sizeof(DblEntry)));
 }
@@ -98,8 +101,11 @@ shmem_startup(void)
 		dbl_control->area_tranche = LWLockNewTrancheId();
 		pg_atomic_init_u64(&dbl_control->bytes, 0);
 		pg_atomic_init_u64(&dbl_control->drops, 0);
+		pg_atomic_init_u64(&dbl_control->evictions, 0);
 		LWLockInitialize(&dbl_control->lock, dbl_control->store_tranche);
 		LWLockInitialize(&dbl_control->redo_lock, dbl_control->store_tranche);
+		LWLockInitialize(&dbl_control->evict_lock, dbl_control->store_tranche);
+		LWLockInitialize(&dbl_control->mapping_lock, dbl_control->store_tranche);
 		p += CACHELINEALIGN(sizeof(DblControl));
 		dbl_control->buckets = (int *) p;
 		for (int i = 0; i < dbl_control->nbuckets; i++)
@@ -108,7 +114,7 @@ shmem_startup(void)
 		dbl_control->entries = (DblEntry *) p;
 		for (int i = 0; i < dbl_control->nentries; i++)
 		{
-			DblEntry   *e = entry_at(i);
+			DblEntry   *e = dbl_entry_at(i);
 
 			memset(e, 0, sizeof(*e));
 			LWLockInitialize(&e->lock, dbl_control->store_tranche);
@@ -116,6 +122,7 @@ shmem_startup(void)
 			e->state = DBL_FREE;
 			e->next = -1;
 		}
+		dbl_control->prepared = (TransactionId *) dbl_entry_at(dbl_control->nentries);
 		dbl_control->area = area;
 		dbl_control->area_size = dbl_area_size();
 		dbl_area_create();
@@ -175,6 +182,13 @@ dbl_memory_error(void)
 					 dbl_max_memory_mb)));
 }
 
+void
+dbl_memory_check_limit(uint64 bytes)
+{
+	if (dbl_max_memory_mb != 0 && bytes > (uint64) dbl_max_memory_mb * 1024 * 1024)
+		dbl_memory_error();
+}
+
 /* --- finding ------------------------------------------------------------------------ */
 
 static int *
@@ -188,10 +202,10 @@ bucket_of(RelFileNode node)
 static DblEntry *
 find(RelFileNode node)
 {
-	for (int i = *bucket_of(node); i >= 0; i = entry_at(i)->next)
+	for (int i = *bucket_of(node); i >= 0; i = dbl_entry_at(i)->next)
 	{
-		if (RelFileNodeEquals(entry_at(i)->node, node))
-			return entry_at(i);
+		if (RelFileNodeEquals(dbl_entry_at(i)->node, node))
+			return dbl_entry_at(i);
 	}
 	return NULL;
 }
@@ -201,15 +215,18 @@ void
 dbl_entry_unload(DblEntry *e)
 {
 	bool		has_type = e->store.has_type;
+	bool		mapped;
 
 	Assert(LWLockHeldByMeInMode(&e->lock, LW_EXCLUSIVE));
+	mapped = dbl_mapping_gone(e);
 	dbl_memory_release(e);
 	dbl_store_init(&e->store, has_type);
 	e->state = DBL_UNLOADED;
 	e->doomed = false;
 	e->nblocks = 0;
-	e->generation++;
 	pg_atomic_fetch_add_u64(&dbl_control->drops, 1);
+	if (mapped)
+		dbl_mapping_tell(e->node.dbNode, e->relid);
 }
 
 /* Take an entry from its table.  Both locks are held exclusively; the entry is not loading. */
@@ -221,11 +238,13 @@ entry_release(DblEntry *e)
 	if (e->state == DBL_LOADED)
 		dbl_entry_unload(e);
 	while (*link != entry_number(e))
-		link = &entry_at(*link)->next;
+		link = &dbl_entry_at(*link)->next;
 	*link = e->next;
 	e->next = -1;
 	e->state = DBL_FREE;
 	e->generation++;
+	e->evictions = 0;
+	e->relid = InvalidOid;
 	memset(&e->node, 0, sizeof(e->node));
 	pg_atomic_fetch_add_u64(&dbl_control->drops, 1);
 }
@@ -256,7 +275,7 @@ sweep(bool unloaded)
 {
 	for (int i = 0; i < dbl_control->nentries; i++)
 	{
-		DblEntry   *e = entry_at(i);
+		DblEntry   *e = dbl_entry_at(i);
 
 		if (e->state == DBL_FREE || !LWLockConditionalAcquire(&e->lock, LW_EXCLUSIVE))
 			continue;
@@ -267,13 +286,58 @@ sweep(bool unloaded)
 	}
 }
 
+/*
+ * Has any prepared transaction ended that had dropped or made tables?  Only for them is there anything to
+ * sweep.  The control lock is held exclusively.
+ */
+static bool
+prepared_has_ended(void)
+{
+	bool		ended = false;
+
+	for (int i = dbl_control->nprepared - 1; i >= 0; i--)
+	{
+		if (TransactionIdIsInProgress(dbl_control->prepared[i]))
+			continue;
+		dbl_control->prepared[i] = dbl_control->prepared[--dbl_control->nprepared];
+		ended = true;
+	}
+	return ended;
+}
+
+/*
+ * A transaction with drops to come has been prepared.  Those of before a restart need no care: nothing is
+ * loaded of what they have locked.
+ */
+void
+dbl_remember_prepared(TransactionId xid)
+{
+	LWLockAcquire(&dbl_control->lock, LW_EXCLUSIVE);
+	if (dbl_control->nprepared == max_prepared_xacts)
+		(void) prepared_has_ended();
+	if (dbl_control->nprepared < max_prepared_xacts)
+		dbl_control->prepared[dbl_control->nprepared++] = xid;
+	LWLockRelease(&dbl_control->lock);
+}
+
+void
+dbl_sweep_prepared(void)
+{
+	if (dbl_control == NULL || dbl_control->nprepared == 0)
+		return;
+	LWLockAcquire(&dbl_control->lock, LW_EXCLUSIVE);
+	if (prepared_has_ended())
+		sweep(false);
+	LWLockRelease(&dbl_control->lock);
+}
+
 static DblEntry *
 find_free(void)
 {
 	for (int i = 0; i < dbl_control->nentries; i++)
 	{
-		if (entry_at(i)->state == DBL_FREE)
-			return entry_at(i);
+		if (dbl_entry_at(i)->state == DBL_FREE)
+			return dbl_entry_at(i);
 	}
 	return NULL;
 }
@@ -297,7 +361,7 @@ dbl_entry_get(RelFileNode node, bool create)
 	e = find(node);
 	if (e == NULL)
 	{
-		if (dbl_control->sweep_wanted || RecoveryInProgress())
+		if (prepared_has_ended() || RecoveryInProgress())
 			sweep(false);
 		e = find_free();
 		if (e == NULL)
@@ -308,6 +372,11 @@ dbl_entry_get(RelFileNode node, bool create)
 		if (e == NULL)
 		{
 			sweep(false);
+			e = find_free();
+		}
+		if (e == NULL && dbl_may_evict && dbl_evict_one())
+		{
+			sweep(true);
 			e = find_free();
 		}
 		if (e == NULL)
@@ -376,7 +445,7 @@ dbl_store_drop_database(Oid dbid, Oid spcid)
 	LWLockAcquire(&dbl_control->lock, LW_EXCLUSIVE);
 	for (int i = 0; i < dbl_control->nentries; i++)
 	{
-		DblEntry   *e = entry_at(i);
+		DblEntry   *e = dbl_entry_at(i);
 
 		if (e->state != DBL_FREE && e->node.dbNode == dbid &&
 			(!OidIsValid(spcid) || e->node.spcNode == spcid))
@@ -385,3 +454,48 @@ dbl_store_drop_database(Oid dbid, Oid spcid)
 	LWLockRelease(&dbl_control->lock);
 }
 
+
+/* --- looking ------------------------------------------------------------------------------ */
+
+int
+dbl_entries_list(DblEntryInfo **list)
+{
+	DblEntryInfo *info = palloc0(sizeof(DblEntryInfo) * dbl_control->nentries);
+	int			n = 0;
+
+	LWLockAcquire(&dbl_control->lock, LW_SHARED);
+	for (int i = 0; i < dbl_control->nentries; i++)
+	{
+		DblEntry   *e = dbl_entry_at(i);
+
+		/* which table it is for stays under the control lock; all else is as it happens to be */
+		if (e->state == DBL_FREE)
+			continue;
+		info[n].node = e->node;
+		info[n].relid = e->relid;
+		info[n].loaded = e->state == DBL_LOADED;
+		info[n].loading = e->state == DBL_LOADING;
+		info[n].backends = e->nmapped;
+		info[n].bytes = e->memory.bytes;
+		info[n].load_ms = e->load_ms;
+		info[n].loaded_at = e->loaded_at;
+		info[n].last_used = e->last_used;
+		info[n].evictions = e->evictions;
+		info[n].progress = e->progress;
+		n++;
+	}
+	LWLockRelease(&dbl_control->lock);
+	*list = info;
+	return n;
+}
+
+void
+dbl_memory_totals(DblMemoryTotals *totals)
+{
+	/* what goes moves from one to the other under this lock */
+	LWLockAcquire(&dbl_control->mapping_lock, LW_SHARED);
+	totals->bytes = pg_atomic_read_u64(&dbl_control->bytes);
+	totals->leaving_bytes = dbl_control->leaving_bytes;
+	totals->evictions = pg_atomic_read_u64(&dbl_control->evictions);
+	LWLockRelease(&dbl_control->mapping_lock);
+}

@@ -4,8 +4,8 @@
  *	  Stores in shared memory, found by relation file node.
  *
  * A table's store is a cache of its link pages (durable/): it is loaded at first
- * access and thrown away with its file, and could be thrown away at any moment when
- * nobody holds its lock.  Temporary tables have theirs in local memory, with the
+ * access, thrown away with its file, and evicted when memory is short and no transaction
+ * has the table locked.  Temporary tables have theirs in local memory, with the
  * same calls.
  *
  * Lock order: store lock, then buffer content lock, then WAL.  The store lock is an LWLock: it is held
@@ -19,6 +19,7 @@
 #include "postgres.h"
 
 #include "access/xlogreader.h"
+#include "datatype/timestamp.h"
 #include "storage/block.h"
 #include "storage/buf.h"
 #include "storage/lwlock.h"
@@ -71,6 +72,13 @@ extern DblTable *dbl_table_open(Relation rel);
  */
 extern void dbl_table_lock(Relation rel, DblTable *t, LWLockMode mode);
 extern void dbl_table_unlock(DblTable *t);
+
+/*
+ * Lock the store exclusively, with memory for so many insertions.  Where it's short, others are
+ * evicted, and if all are in use it waits for them for a while, interruptibly, with no lock held, before it raises
+ * 53200.  dbl_table_reserve(), which has the lock already, hardly waits.
+ */
+extern void dbl_table_lock_for_insert(Relation rel, DblTable *t, uint32 n);
 extern bool dbl_table_held(DblTable *t, LWLockMode mode);	/* for Assert */
 
 /*
@@ -80,6 +88,9 @@ extern void dbl_table_reserve(DblTable *t, uint64 nslots, uint32 inserts);
 
 /* The error raised wherever a store finds no memory. */
 extern void dbl_memory_error(void) pg_attribute_noreturn();
+
+/* Raises it for a store that would be larger than all stores together may be. */
+extern void dbl_memory_check_limit(uint64 bytes);
 
 /*
  * File nodes that come and go with the transaction: the store of a new one is dropped at (sub)abort, that of
@@ -124,6 +135,63 @@ typedef struct DblTableInfo
 	uint64		generation;
 } DblTableInfo;
 extern void dbl_table_info(DblTable *t, DblTableInfo *info);
+
+/* How far a load is, for doublets_progress_load. */
+typedef enum DblLoadPhase
+{
+	DBL_LOAD_STARTING,
+	DBL_LOAD_READING,			/* of pages */
+	DBL_LOAD_BUILDING			/* of trees */
+} DblLoadPhase;
+
+typedef struct DblLoadProgress
+{
+	int			pid;
+	DblLoadPhase phase;
+	BlockNumber blocks_total;
+	BlockNumber blocks_done;
+	uint64		links;
+} DblLoadProgress;
+
+/* Where the loader says so; a place without readers for a temporary table. */
+extern DblLoadProgress *dbl_table_progress(DblTable *t);
+
+/* One entry of the registry, for the views; see dbl_entries_list(). */
+typedef struct DblEntryInfo
+{
+	RelFileNode node;
+	Oid			relid;
+	bool		loaded;
+	bool		loading;
+	int			backends;		/* that have it mapped */
+	uint64		bytes;
+	double		load_ms;
+	TimestampTz loaded_at;
+	TimestampTz last_used;
+	uint32		evictions;
+	DblLoadProgress progress;
+} DblEntryInfo;
+
+/* Entries with a table, in memory of the caller's context; returns their number.  Takes the control lock. */
+extern int	dbl_entries_list(DblEntryInfo **list);
+
+/* Transactions that hold a lock on a table, ours included; -1: no memory to tell. */
+extern int	dbl_table_users(Oid dbid, Oid relid);
+
+/* All stores together. */
+typedef struct DblMemoryTotals
+{
+	uint64		bytes;
+	uint64		leaving_bytes;	/* of stores that have gone, but are still mapped somewhere */
+	uint64		evictions;
+} DblMemoryTotals;
+extern void dbl_memory_totals(DblMemoryTotals *totals);
+
+/* May this process evict tables to make room?  On by default. */
+extern bool dbl_may_evict;
+
+/* After COMMIT PREPARED and ROLLBACK PREPARED: free the stores of files that went with it. */
+extern void dbl_sweep_prepared(void);
 
 /* Set by durable/load.c: fills an empty store (view bound, exclusively ours) from the relation's pages. May raise. */
 extern void (*dbl_load_hook) (Relation rel, DblTable *t);

@@ -12,13 +12,16 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "access/xlog.h"
+#include "access/parallel.h"
+#include "access/xact.h"
 #include "pgstat.h"
 #include "portability/instr_time.h"
 #include "postmaster/startup.h"
 #include "storage/bufmgr.h"
 #include "storage/ipc.h"
+#include "storage/lmgr.h"
 #include "utils/hsearch.h"
+#include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -42,6 +45,63 @@ dbl_table_handle(RelFileNode node, bool local)
 	return hash_search(handles[local], &node, HASH_FIND, NULL);
 }
 
+/* Take the view and the mapped memory from a handle. */
+static void
+unmap(DblTable *t)
+{
+	if (t->store.shared != NULL)
+		dbl_store_detach(&t->store);
+	dbl_memory_unmap(t);
+	t->store.shared = NULL;
+	t->generation = 0;
+}
+
+/*
+ * Unmap stores that are gone; the handles stay.  Safe wherever no such store is
+ * locked, which it can't be.
+ */
+void
+dbl_tables_unmap_stale(void)
+{
+	static uint64 unmapped_drops;
+	HASH_SEQ_STATUS seq;
+	DblTable   *t;
+	uint64		drops;
+
+	if (dbl_control == NULL || handles[0] == NULL)
+		return;
+	drops = pg_atomic_read_u64(&dbl_control->drops);
+	if (drops == unmapped_drops)
+		return;
+	unmapped_drops = drops;
+	hash_seq_init(&seq, handles[0]);
+	while ((t = hash_seq_search(&seq)) != NULL)
+	{
+		DblPrivate *priv = t->private_data;
+
+		if (priv->mapped != NULL && priv->mapped->generation != priv->mapped_generation)
+			unmap(t);
+	}
+}
+
+static void
+relcache_callback(Datum arg, Oid relid)
+{
+	dbl_tables_unmap_stale();
+}
+
+/* What is mapped goes with the process; the counts don't. */
+static void
+exit_callback(int code, Datum arg)
+{
+	HASH_SEQ_STATUS seq;
+	DblTable   *t;
+
+	hash_seq_init(&seq, handles[0]);
+	while ((t = hash_seq_search(&seq)) != NULL)
+		dbl_mapping_end(t);
+}
+
 static DblTable *
 make_handle(RelFileNode node, bool local)
 {
@@ -58,6 +118,11 @@ make_handle(RelFileNode node, bool local)
 		ctl.hcxt = TopMemoryContext;
 		handles[local] = hash_create("doublets tables", 64, &ctl,
 									 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+		if (!local)
+		{
+			CacheRegisterRelcacheCallback(relcache_callback, (Datum) 0);
+			on_shmem_exit(exit_callback, (Datum) 0);
+		}
 	}
 	t = hash_search(handles[local], &node, HASH_FIND, NULL);
 	if (t != NULL)
@@ -73,16 +138,11 @@ make_handle(RelFileNode node, bool local)
 	return t;
 }
 
-/* Take the view and the mapped memory from a handle. */
 static void
 unbind(DblTable *t)
 {
-	if (t->store.shared != NULL)
-		dbl_store_detach(&t->store);
-	dbl_memory_unmap(t);
-	t->store.shared = NULL;
+	unmap(t);
 	t->entry = NULL;
-	t->generation = 0;
 }
 
 static void
@@ -150,107 +210,25 @@ dbl_table_open(Relation rel)
 	return last_handle;
 }
 
-/* --- loading ------------------------------------------------------------------------- */
-
-/* Also when a backend exits in the middle. */
-static void
-load_failed(int code, Datum arg)
-{
-	DblTable   *t = (DblTable *) DatumGetPointer(arg);
-	DblEntry   *e = t->entry;
-
-	if (!LWLockHeldByMe(&e->lock))
-		LWLockAcquire(&e->lock, LW_EXCLUSIVE);
-	dbl_entry_unload(e);
-	LWLockRelease(&e->lock);
-	ConditionVariableBroadcast(&e->cv);
-}
-
-/* Load the store.  The lock is held exclusively, the store is unloaded; the lock is released. */
-static void
-load(Relation rel, DblTable *t)
-{
-	DblEntry   *e = t->entry;
-	instr_time	start;
-	instr_time	end;
-	bool		replaying = RecoveryInProgress();
-
-	if (replaying)
-	{
-		/*
-		 * Replay changes pages while we read them, unless it can see that we do.
-		 */
-		LWLockRelease(&e->lock);
-		LWLockAcquire(&dbl_control->redo_lock, LW_SHARED);
-		LWLockAcquire(&e->lock, LW_EXCLUSIVE);
-		if (e->state != DBL_UNLOADED || !RelFileNodeEquals(e->node, t->node))
-		{
-			LWLockRelease(&e->lock);
-			LWLockRelease(&dbl_control->redo_lock);
-			return;
-		}
-	}
-	e->state = DBL_LOADING;
-	e->doomed = false;
-	e->generation++;
-	LWLockRelease(&e->lock);
-	if (replaying)
-		LWLockRelease(&dbl_control->redo_lock);
-
-	INSTR_TIME_SET_CURRENT(start);
-	PG_ENSURE_ERROR_CLEANUP(load_failed, PointerGetDatum(t));
-	{
-		if (t->store.shared != NULL)
-			dbl_store_detach(&t->store);
-		dbl_memory_unmap(t);
-		dbl_store_init(&e->store, RelationGetNumberOfAttributes(rel) == DBL_NCOLUMNS);
-		dbl_memory_bind(t);
-		if (!dbl_store_refresh(&t->store))
-			dbl_memory_error();
-		dbl_load_hook(rel, t);
-	}
-	PG_END_ENSURE_ERROR_CLEANUP(load_failed, PointerGetDatum(t));
-	INSTR_TIME_SET_CURRENT(end);
-	INSTR_TIME_SUBTRACT(end, start);
-
-	LWLockAcquire(&e->lock, LW_EXCLUSIVE);
-	if (e->doomed)
-		dbl_entry_unload(e);
-	else
-	{
-		e->state = DBL_LOADED;
-		e->load_ms = INSTR_TIME_GET_MILLISEC(end);
-	}
-	LWLockRelease(&e->lock);
-	ConditionVariableBroadcast(&e->cv);
-}
-
-/* Wait until nobody loads the store. */
-static void
-wait_for_loader(DblEntry *e)
-{
-	ConditionVariablePrepareToSleep(&e->cv);
-	for (;;)
-	{
-		bool		loading;
-
-		LWLockAcquire(&e->lock, LW_SHARED);
-		loading = e->state == DBL_LOADING;
-		LWLockRelease(&e->lock);
-		if (!loading)
-			break;
-		if (AmStartupProcess())
-		{
-			(void) ConditionVariableTimedSleep(&e->cv, 100, PG_WAIT_EXTENSION);
-			HandleStartupProcInterrupts();
-		}
-		else
-			ConditionVariableSleep(&e->cv, PG_WAIT_EXTENSION);
-	}
-	ConditionVariableCancelSleep();
-}
-
 /* --- locking --------------------------------------------------------------------------- */
+
+/*
+ * Note that the table is in use.  Several readers may do so at a time: they write the same, or nearly
+ * so.  A relid changes when a rewritten table is swapped with the transient one that
+ * was filled.
+ */
+static inline void
+touch(Relation rel, DblEntry *e)
+{
+	TimestampTz now = GetCurrentStatementStartTimestamp();
+
+	/* whoever has not locked the table may find its store evicted at any moment */
+	Assert(IsParallelWorker() || CheckRelationLockedByMe(rel, AccessShareLock, true));
+	if (e->last_used < now)
+		e->last_used = now;
+	if (unlikely(e->relid != RelationGetRelid(rel)))
+		e->relid = RelationGetRelid(rel);
+}
 
 /* Make the view of a loaded store current.  The lock is held; released if false. */
 static bool
@@ -287,7 +265,10 @@ dbl_table_lock(Relation rel, DblTable *t, LWLockMode mode)
 		if (likely(e->state == DBL_LOADED && RelFileNodeEquals(e->node, t->node)))
 		{
 			if (likely(view_current(t)))
+			{
+				touch(rel, e);
 				return;
+			}
 			dbl_memory_error();
 		}
 		if (e->state == DBL_FREE || !RelFileNodeEquals(e->node, t->node))
@@ -299,7 +280,7 @@ dbl_table_lock(Relation rel, DblTable *t, LWLockMode mode)
 		if (e->state == DBL_LOADING)
 		{
 			LWLockRelease(&e->lock);
-			wait_for_loader(e);
+			dbl_entry_wait(e);
 			continue;
 		}
 		if (mode == LW_SHARED)
@@ -312,7 +293,34 @@ dbl_table_lock(Relation rel, DblTable *t, LWLockMode mode)
 				continue;
 			}
 		}
-		load(rel, t);
+		dbl_entry_load(rel, t);
+	}
+}
+
+void
+dbl_table_lock_for_insert(Relation rel, DblTable *t, uint32 n)
+{
+	TimestampTz give_up = 0;
+
+	for (;;)
+	{
+		uint32		nslots;
+		uint32		nfree;
+
+		dbl_table_lock(rel, t, LW_EXCLUSIVE);
+		if (t->local)
+			return;
+		nslots = dbl_nslots(&t->store);
+		nfree = nslots - t->store.shared->nused;
+		if (likely(dbl_reserve(&t->store, (uint64) nslots + (n > nfree ? n - nfree : 0), n)))
+			return;
+		dbl_table_unlock(t);
+		CHECK_FOR_INTERRUPTS();
+		if (!dbl_memory_wait(t->entry, &give_up))
+		{
+			CHECK_FOR_INTERRUPTS();
+			dbl_memory_error();
+		}
 	}
 }
 
@@ -403,7 +411,7 @@ dbl_redo_lock(RelFileNode node)
 		{
 			LWLockRelease(&e->lock);
 			LWLockRelease(&dbl_control->redo_lock);
-			wait_for_loader(e);
+			dbl_entry_wait(e);
 			continue;
 		}
 		if (!RelFileNodeEquals(e->node, node) || e->state != DBL_LOADED)

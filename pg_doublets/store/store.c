@@ -60,6 +60,10 @@ dbl_reserve(DblStore *s, uint64_t nslots, uint32_t inserts)
 	DblStoreShared *sh = s->shared;
 	uint32_t	n = inserts > sh->promised ? inserts : sh->promised;
 
+	/* a promise of before that covers it */
+	if (inserts > 0 && inserts <= sh->promised && nslots <= sh->pools[DBL_POOL_VERSIONS].capacity &&
+		nslots <= sh->pools[DBL_POOL_LINKS].capacity)
+		return true;
 	if (nslots > sh->pools[DBL_POOL_VERSIONS].capacity &&
 		!dbl_pool_grow(s, DBL_POOL_VERSIONS, nslots))
 		return false;

@@ -87,7 +87,7 @@ flush_copies(CopyState *state)
 
 	if (state->n == 0)
 		return;
-	dbl_table_lock(state->new, state->new_table, LW_EXCLUSIVE);
+	dbl_table_lock_for_insert(state->new, state->new_table, state->n);
 	dbl_write_copy(state->new, state->new_table, state->batch, state->n, slots);
 	dbl_table_unlock(state->new_table);
 	for (int i = 0; i < state->n; i++)

@@ -72,7 +72,7 @@ insert_version(Relation rel, TupleTableSlot *slot, DblVersion *v, int options)
 	/* Conflicts are found by relation: a new version has no place yet that anybody could have read. */
 	CheckForSerializableConflictIn(rel, NULL, InvalidBlockNumber);
 
-	dbl_table_lock(rel, t, LW_EXCLUSIVE);
+	dbl_table_lock_for_insert(rel, t, 1);
 	dbl_write_insert(rel, t, v, 1, !(options & TABLE_INSERT_NO_LOGICAL), &where);
 	dbl_table_unlock(t);
 
@@ -158,7 +158,7 @@ dbl_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId cid
 				v[i].flags |= DBL_F_XMIN_FROZEN;
 		}
 
-		dbl_table_lock(rel, t, LW_EXCLUSIVE);
+		dbl_table_lock_for_insert(rel, t, n);
 		dbl_write_insert(rel, t, v, n, !(options & TABLE_INSERT_NO_LOGICAL), where);
 		dbl_table_unlock(t);
 
@@ -327,7 +327,7 @@ dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId
 	version_from_slot(rel, slot, xid, cid, &newv);
 	newv.flags |= DBL_F_UPDATED;
 
-	dbl_table_lock(rel, t, LW_EXCLUSIVE);
+	dbl_table_lock_for_insert(rel, t, 1);
 	v = version_to_change(rel, t, oldslot, "update");
 	if (dbl_columns_differ(v, &newv, keycols))
 		*lockmode = LockTupleExclusive;
@@ -376,7 +376,7 @@ dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId
 				dbl_multi_wait(xwait, status, flags, false, rel, otid, XLTW_Update, &remain);
 				checked_lockers = true;
 				locker_remains = remain != 0;
-				dbl_table_lock(rel, t, LW_EXCLUSIVE);
+				dbl_table_lock_for_insert(rel, t, 1);
 				v = version_to_change(rel, t, oldslot, "update");
 				if (dbl_xmax_changed(v, xwait, flags))
 					continue;
@@ -412,7 +412,7 @@ dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId
 			dbl_acquire_tuplock(rel, otid, *lockmode, LockWaitBlock, &have_tuplock);
 			XactLockTableWait(xwait, rel, otid, XLTW_Update);
 			checked_lockers = true;
-			dbl_table_lock(rel, t, LW_EXCLUSIVE);
+			dbl_table_lock_for_insert(rel, t, 1);
 			v = version_to_change(rel, t, oldslot, "update");
 			if (dbl_xmax_changed(v, xwait, flags))
 				continue;
