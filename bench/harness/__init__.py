@@ -1,0 +1,1 @@
+"""What all benchmarks share: the server, the figures, and where a run was made."""
