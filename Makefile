@@ -4,6 +4,7 @@
 #   make install               install into that PostgreSQL
 #   make installcheck          tests against a running server that has the library preloaded
 #   make -C test/unit check    unit tests of the store, without PostgreSQL
+#   make torture               crash torture (CYCLES=200 SEED=1), on a private copy
 #
 # ./run test does all of it on a private copy, with a server of its own.
 
@@ -33,5 +34,11 @@ EXTRA_CLEAN = $(SOURCES:.c=.d) test/unit/build output_iso results tmp_check
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+
+# CYCLES=200 SEED=1 make torture: kill a server of its own again and again.
+torture:
+	RUN_ONLY="build tap" RUN_TAP=test/torture/torture.pl ./run test
+
+.PHONY: torture
 
 -include $(SOURCES:.c=.d)

@@ -1,0 +1,8 @@
+# A few cycles of the crash torture test; "make torture" runs many.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;    # has something to do before the main program begins
+
+$ENV{CYCLES} ||= 6;
+$ENV{TORTURE_SECONDS} ||= 1.5;
+require './test/torture/torture.pl';
