@@ -24,6 +24,7 @@
 #include "utils/snapmgr.h"
 
 #include "index/index.h"
+#include "table/modify.h"
 
 #define CHUNK	32
 
@@ -95,6 +96,25 @@ find_conflict(DblStore *store, const DblIndexShape *shape, const DblVersion *min
 }
 
 /*
+ * A serializable reader of this value has left its mark before it read.  One who read the row that this
+ * version replaces has marked that row, which the update has looked at: where the key stays as it is nothing
+ * new appears in the index (heap makes such an update HOT).
+ */
+static void
+check_readers(Relation index, Relation table, const DblIndexShape *shape, Datum *values, bool *isnull,
+			  DblSlot slot)
+{
+	uint32		cols = 0;
+
+	for (int i = 0; i < shape->ncols; i++)
+		cols |= 1 << shape->col[i];
+	if ((dbl_update_kept(table, slot) & cols) != cols)
+		CheckForSerializableConflictIn(index, NULL,
+									   dbl_predicate_page(isnull[0] ? 0 : DatumGetInt64(values[0]),
+														  isnull[0]));
+}
+
+/*
  * Insert into an index: nothing to do but to see to its uniqueness.  Returns false only for
  * UNIQUE_CHECK_PARTIAL, when there may be a conflict.  Raises 23505.  No lock may be held; may
  * wait for other transactions.
@@ -110,11 +130,8 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 
 	dbl_index_check_table(index, table);
 
-	/* a serializable reader of this value has left its mark before it read */
 	if (check != UNIQUE_CHECK_EXISTING)
-		CheckForSerializableConflictIn(index, NULL,
-									   dbl_predicate_page(isnull[0] ? 0 : DatumGetInt64(values[0]),
-														  isnull[0]));
+		check_readers(index, table, shape, values, isnull, slot);
 	if (check == UNIQUE_CHECK_NO)
 		return false;
 

@@ -28,6 +28,44 @@
 /* Versions of one multi-insert under one hold of the lock. */
 #define MULTI_INSERT_BATCH	(4 * DBL_RECORDS_PER_PAGE)
 
+/*
+ * What this backend has updated last, in a serializable transaction, and which
+ * columns the new version has in common with the old one (bit i: column i).
+ */
+static struct
+{
+	RelFileNode node;
+	DblSlot		slot;
+	TransactionId xid;
+	uint32		kept;
+}			last_update = {.slot = DBL_NO_SLOT};
+
+/*
+ * The columns in which the version in this slot is like the one that it replaced, if it comes from the last change
+ * that this transaction has made; else none.
+ */
+uint32
+dbl_update_kept(Relation rel, DblSlot slot)
+{
+	if (slot == last_update.slot && RelFileNodeEquals(rel->rd_node, last_update.node) &&
+		TransactionIdEquals(last_update.xid, GetCurrentTransactionIdIfAny()))
+		return last_update.kept;
+	return 0;
+}
+
+static void
+note_update(Relation rel, DblSlot slot, TransactionId xid, const DblVersion *oldv,
+			const DblVersion *newv)
+{
+	last_update.node = rel->rd_node;
+	last_update.slot = slot;
+	last_update.xid = xid;
+	last_update.kept = 0;
+	for (int i = 0; i < DBL_NCOLUMNS; i++)
+		if (!dbl_columns_differ(oldv, newv, 1 << i))
+			last_update.kept |= 1 << i;
+}
+
 /* A new version with the values of the slot. */
 static void
 version_from_slot(Relation rel, TupleTableSlot *slot, TransactionId xid, CommandId cid,
@@ -69,13 +107,17 @@ insert_version(Relation rel, TupleTableSlot *slot, DblVersion *v, int options)
 	DblTable   *t = dbl_table_open(rel);
 	DblSlot		where;
 
-	/* Conflicts are found by relation: a new version has no place yet that anybody could have read. */
-	CheckForSerializableConflictIn(rel, NULL, InvalidBlockNumber);
-
 	dbl_table_lock_for_insert(rel, t, 1);
+
+	/*
+	 * Conflicts are found by relation: a new version has no place yet that anybody could have read.  Under the
+	 * lock, or a reader who has not marked the relation yet would not see the version either.
+	 */
+	CheckForSerializableConflictIn(rel, NULL, InvalidBlockNumber);
 	dbl_write_insert(rel, t, v, 1, !(options & TABLE_INSERT_NO_LOGICAL), &where);
 	dbl_table_unlock(t);
 
+	last_update.slot = DBL_NO_SLOT;
 	pgstat_count_heap_insert(rel, 1);
 	slot_is_version(slot, rel, v, where);
 }
@@ -168,6 +210,7 @@ dbl_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId cid
 	}
 	pfree(v);
 	pfree(where);
+	last_update.slot = DBL_NO_SLOT;
 
 	/* somebody may have read in between */
 	CheckForSerializableConflictIn(rel, NULL, InvalidBlockNumber);
@@ -457,6 +500,10 @@ dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId
 	if (!identity.always && !dbl_columns_differ(v, &newv, identity.columns))
 		identity.columns = 0;
 	dbl_write_update(rel, t, oldslot, &change, &newv, identity.columns, &newslot);
+	if (IsolationIsSerializable())
+		note_update(rel, newslot, xid, dbl_version(&t->store, oldslot), &newv);
+	else
+		last_update.slot = DBL_NO_SLOT;
 	dbl_table_unlock(t);
 
 	dbl_release_tuplock(rel, otid, *lockmode, have_tuplock);

@@ -27,6 +27,7 @@ extern TM_Result dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot
 								  CommandId cid, Snapshot snapshot, Snapshot crosscheck, bool wait,
 								  TM_FailureData *tmfd, LockTupleMode *lockmode,
 								  bool *update_indexes);
+extern uint32 dbl_update_kept(Relation rel, DblSlot slot);
 extern void dbl_fill_failure(DblTable *t, DblSlot slot, DblVersion *v, TM_Result result,
 							 TM_FailureData *tmfd);
 
