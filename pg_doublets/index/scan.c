@@ -176,6 +176,7 @@ prepare(IndexScanDesc scan, DblIndexScan *s)
 {
 	bool		arrays = false;
 
+	pgstat_count_index_scan(scan->indexRelation);
 	for (int i = 0; i < scan->numberOfKeys; i++)
 		arrays |= (scan->keyData[i].sk_flags & SK_SEARCHARRAY) != 0;
 	if (arrays)
