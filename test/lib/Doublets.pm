@@ -81,7 +81,7 @@ sub sorted
 	return $v;
 }
 
-# What may differ: the names of access methods, and the order within JSON arrays where no order was asked
+# What may differ: the names of access methods, numbers of processes, and the order within JSON arrays where no order was asked
 # for ("\echo ordered" says that one is, from there on).
 sub normal
 {
@@ -96,6 +96,7 @@ sub normal
 		$ordered = 0 if $line eq 'unordered';
 		$line =~ s/\b(?:btree|hash|doublets_tree) \(/index (/g;
 		$line =~ s/\b(?:heap|doublets)\b/AM/g;
+		$line =~ s/\bPID \d+/PID/g;
 		unless ($ordered)
 		{
 			$line = join '|', map {
