@@ -4,12 +4,19 @@ import os
 import platform
 import subprocess
 
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
 
 def first_line(*command):
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0].strip()
     except (OSError, subprocess.CalledProcessError, IndexError):
         return None
+
+
+def _prefixed(name, *command):
+    line = first_line(*command)
+    return line and f"{name} {line}"
 
 
 def _cpu():
@@ -33,7 +40,8 @@ def provenance(server):
         "postgresql": server.value("SHOW server_version"),
         "settings": {k: v for k, v in server.settings.items() if k not in ("listen_addresses", "log_min_messages")},
         "redis": first_line("redis-server", "--version"),
-        "sqlite": None,
+        "sqlite": _prefixed("SQLite", os.path.join(HERE, "build", "store"), "--sqlite-version"),
         "gcc": first_line("gcc", "--version"),
+        "crate": "doublets crate 0.18.0" if os.environ.get("BENCH_CARGO") else None,
         "cargo": os.environ.get("BENCH_CARGO") or None,
     }

@@ -31,7 +31,7 @@ def _rows(records, section, names, against, wanted):
     for (part, row, variant, about), record in index.items():
         if part != section or variant != "doublets" or (names is not None and row not in names):
             continue
-        if section == "stalls" and "p99" not in row:
+        if (section == "stalls" and "p99" not in row) or row == "bytes a link":
             continue
         if section == "sql" and dict(about).get("links", 0) < 100000 and against == "heap" and names and "insert" in names[0]:
             continue
