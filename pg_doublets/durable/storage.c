@@ -119,17 +119,28 @@ dbl_storage_create(Relation rel, const RelFileNode *newnode, char persistence, i
 	smgrclose(reln);
 }
 
-/* AccessExclusiveLock is held, so nobody loads the store in between. */
+/*
+ * Cut the file to so many blocks, metapage included.  How many blocks and slots the store knows of
+ * must agree with the file, here and on standbys: so it is dropped, first of all, as cutting may
+ * fail halfway.  AccessExclusiveLock is held, so nobody loads it in between.
+ */
+void
+dbl_storage_cut(Relation rel, BlockNumber nblocks)
+{
+	Assert(nblocks > DBL_METAPAGE_BLKNO);
+	if (RelationNeedsWAL(rel))
+		log_forget(&rel->rd_node);
+	dbl_store_drop(rel->rd_node, RelationUsesLocalBuffers(rel));
+	RelationTruncate(rel, nblocks);
+}
+
 void
 dbl_storage_truncate(Relation rel)
 {
 	if (RelationGetNumberOfBlocks(rel) > DBL_METAPAGE_BLKNO + 1)
-	{
-		if (RelationNeedsWAL(rel))
-			log_forget(&rel->rd_node);
-		RelationTruncate(rel, DBL_METAPAGE_BLKNO + 1);
-	}
-	dbl_store_drop(rel->rd_node, RelationUsesLocalBuffers(rel));
+		dbl_storage_cut(rel, DBL_METAPAGE_BLKNO + 1);
+	else
+		dbl_store_drop(rel->rd_node, RelationUsesLocalBuffers(rel));
 }
 
 /* Copy all forks to a new file node, as heap does for SET TABLESPACE. */

@@ -101,6 +101,9 @@ extern void dbl_storage_create(Relation rel, const RelFileNode *newnode, char pe
  */
 extern void dbl_storage_forget_database(Oid dbid, Oid spcid);
 
+/* Cut the file to so many blocks; drops the store, also on standbys.  AccessExclusiveLock is held. */
+extern void dbl_storage_cut(Relation rel, BlockNumber nblocks);
+
 /* Cut the relation back to an empty one in place (nontransactional truncate), WAL-logged, store emptied. */
 extern void dbl_storage_truncate(Relation rel);
 

@@ -12,7 +12,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/storage.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/latch.h"
@@ -21,6 +20,7 @@
 #include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
+#include "durable/write.h"
 #include "table/maintain.h"
 
 /* Cut the file only if that much of it would go: blocks, or a fraction. */
@@ -69,8 +69,7 @@ last_used_block(Relation rel, DblTable *t, BlockNumber nblocks, BlockNumber none
  * Cut off the blocks from `nonempty` on, if they still are empty.  nblocks is
  * the size of the file as the caller has seen it.  Returns its size afterwards.
  *
- * The store is dropped: how many slots it has must agree with the file, and it is loaded
- * again from what is left.  Nobody can be using it, given the lock.
+ * The store is dropped, and loaded again from what is left.  Nobody can be using it, given the lock.
  */
 BlockNumber
 dbl_truncate_tail(Relation rel, BlockNumber nblocks, BlockNumber nonempty, int elevel)
@@ -109,8 +108,7 @@ dbl_truncate_tail(Relation rel, BlockNumber nblocks, BlockNumber nonempty, int e
 		return nblocks;
 	}
 
-	dbl_store_drop(rel->rd_node, RelationUsesLocalBuffers(rel));
-	RelationTruncate(rel, new_blocks);
+	dbl_storage_cut(rel, new_blocks);
 	UnlockRelation(rel, AccessExclusiveLock);
 
 	ereport(elevel,
