@@ -61,6 +61,38 @@ ALTER TABLE links SET ACCESS METHOD heap;
 ROLLBACK;
 SELECT index, method, empty FROM methods ORDER BY 1;
 SELECT count(*) FROM links WHERE from_id = 5;
+-- Hash indexes of a heap table become native too, with keys instead of hash codes; back on heap they are btrees.
+CREATE TABLE hashed (id bigint PRIMARY KEY, from_id bigint, to_id bigint, type_id bigint) USING heap;
+CREATE INDEX hashed_from ON hashed USING hash (from_id) WITH (fillfactor = 60);
+CREATE INDEX hashed_type ON hashed USING hash (type_id);
+INSERT INTO hashed SELECT i, i * 3000000000, i, i % 3 FROM generate_series(1, 300) i;
+CREATE VIEW hashes AS SELECT c.relname AS index, a.amname AS method, format_type(t.atttypid, t.atttypmod) AS type, t.attlen
+  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam JOIN pg_attribute t ON t.attrelid = c.oid
+  WHERE i.indrelid = 'hashed'::regclass;
+SELECT * FROM hashes ORDER BY 1;
+BEGIN;
+ALTER TABLE hashed SET ACCESS METHOD doublets;
+SELECT * FROM hashes ORDER BY 1;
+SET LOCAL enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT from_id FROM hashed WHERE from_id = 600000000000;
+SELECT from_id FROM hashed WHERE from_id = 600000000000;
+SELECT count(*), sum(from_id) FROM hashed WHERE from_id > 600000000000;
+SAVEPOINT s;
+ALTER TABLE hashed SET ACCESS METHOD heap;
+SELECT from_id FROM hashed WHERE from_id = 600000000000;
+ROLLBACK TO s;
+SELECT from_id FROM hashed WHERE from_id = 600000000000;
+ROLLBACK;
+SELECT * FROM hashes ORDER BY 1;
+SELECT id FROM hashed WHERE from_id = 600000000000;
+ALTER TABLE hashed SET ACCESS METHOD doublets;
+SELECT count(*) FROM hashed WHERE type_id = 2;
+SELECT * FROM doublets_check('hashed');
+ALTER TABLE hashed SET ACCESS METHOD heap;
+SELECT * FROM hashes ORDER BY 1;
+SELECT from_id FROM hashed WHERE from_id = 600000000000;
+DROP VIEW hashes;
+DROP TABLE hashed;
 -- A copy of the definition on heap.
 CREATE TABLE copy (LIKE links INCLUDING ALL) USING heap;
 SELECT c.relname, a.amname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am a ON a.oid = c.relam WHERE indrelid = 'copy'::regclass ORDER BY 1;

@@ -23,12 +23,15 @@
 #include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_am.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_opclass.h"
+#include "catalog/pg_type.h"
 #include "optimizer/planner.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
@@ -101,6 +104,32 @@ dbl_index_set_opclass(Oid indexid)
 	relation_close(index, NoLock);
 }
 
+/*
+ * The columns of a hash index are hash codes.  As keys of any other method they are what the table
+ * has: bigint.
+ */
+static void
+set_column_types(Oid indexid)
+{
+	Relation	pg_attribute = table_open(AttributeRelationId, RowExclusiveLock);
+	HeapTuple	tuple;
+
+	for (AttrNumber i = 1; HeapTupleIsValid(tuple = SearchSysCacheCopyAttNum(indexid, i)); i++)
+	{
+		Form_pg_attribute att = (Form_pg_attribute) GETSTRUCT(tuple);
+
+		if (att->atttypid != INT8OID)
+		{
+			att->atttypid = INT8OID;
+			att->atttypmod = -1;
+			get_typlenbyvalalign(INT8OID, &att->attlen, &att->attbyval, &att->attalign);
+			CatalogTupleUpdate(pg_attribute, &tuple->t_self, tuple);
+		}
+		heap_freetuple(tuple);
+	}
+	table_close(pg_attribute, RowExclusiveLock);
+}
+
 void
 dbl_index_set_am(Oid indexid, Oid am)
 {
@@ -118,6 +147,7 @@ dbl_index_set_am(Oid indexid, Oid am)
 	old = MemoryContextSwitchTo(TopTransactionContext);
 	switched = list_append_unique_oid(switched, indexid);
 	MemoryContextSwitchTo(old);
+	set_column_types(indexid);
 	dbl_index_set_opclass(indexid);
 }
 

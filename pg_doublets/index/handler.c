@@ -18,6 +18,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -105,7 +106,8 @@ describe(Relation index, DblIndexShape *shape)
 		int			option = index->rd_indoption[i] & (INDOPTION_DESC | INDOPTION_NULLS_FIRST);
 
 		attnums[i] = form->indkey.values[i];
-		if (TupleDescAttr(RelationGetDescr(index), i)->atttypid != INT8OID)
+		/* the table's column: a hash index has hash codes */
+		if (get_atttype(form->indrelid, attnums[i]) != INT8OID)
 			return "only columns of type bigint can be indexed";
 		if ((order >= 0 && option != order) ||
 			(option != 0 && option != (INDOPTION_DESC | INDOPTION_NULLS_FIRST)))
