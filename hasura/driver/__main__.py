@@ -7,7 +7,8 @@ import json
 import os
 import sys
 
-from . import conformance, events, http_endpoint, libpq, project, subscriptions, yamlite
+from . import conformance, events, http_endpoint, libpq, project, subscriptions, workload, yamlite
+from . import report as report_module
 from .replay import engine, facts
 
 
@@ -57,6 +58,21 @@ def main():
         p.add_argument("--seconds", type=float, default=5)
     p = commands.add_parser("yaml", help="check the reader of YAML against the sources that another one read, as JSON")
     p.add_argument("json")
+    p = commands.add_parser("workload", help="measure the eight operations on two endpoints")
+    p.add_argument("endpoint", nargs="+", type=named)
+    p.add_argument("--results", required=True, help="file of results; what it has is not measured again")
+    p.add_argument("--sizes", default="1000,10000,100000,1000000")
+    p.add_argument("--n", type=int, default=100)
+    p.add_argument("--samples", type=int, default=10)
+    p.add_argument("--warmups", type=int, default=2)
+    p.add_argument("--types", type=int, default=10)
+    p.add_argument("--variant", default="links")
+    p.add_argument("--operations", default=",".join(workload.OPERATIONS))
+    p.add_argument("--note", default="")
+    p = commands.add_parser("report", help="write the tables into a README, and draw the charts")
+    p.add_argument("results")
+    p.add_argument("readme")
+    p.add_argument("--charts", help="folder for the charts")
     p = commands.add_parser("standin", help="serve a replay over HTTP, to test this driver")
     p.add_argument("conninfo")
     p.add_argument("--port", type=int, default=0)
@@ -80,6 +96,15 @@ def main():
         return report(subscriptions.live_queries(lambda: endpoint(o.target), o.seconds))
     if o.command == "stream":
         return report(subscriptions.streams(lambda: endpoint(o.target), o.seconds))
+    if o.command == "workload":
+        workload.run({n: endpoint(t) for n, t in o.endpoint}, o.results, [int(x) for x in o.sizes.split(",")], o.n, o.samples,
+                     o.warmups, o.types, o.variant, o.operations.split(","), o.note)
+        return 0
+    if o.command == "report":
+        report_module.write(o.results, o.readme)
+        if o.charts:
+            report_module.charts(o.results, o.charts)
+        return 0
     if o.command == "yaml":
         same = yamlite.load(project.PROJECT / "metadata" / "databases" / "databases.yaml") == json.load(open(o.json))["sources"]
         print("same" if same else "not the same")
