@@ -19,8 +19,9 @@ SECTIONS = [
             "Loads are into empty tables with all their indexes."),
     Section("stalls", "Latency beside CHECKPOINT and VACUUM", "doublets", ["heap", "lean"],
             "Microseconds that half, or 99 %, of the transactions do not exceed. Less is better."),
-    Section("redis", "Beside Redis", "doublets", ["Redis"],
-            "One client on a Unix socket. The same tasks with links and with Redis's own types; answers are compared. Per second: more is better. "
+    Section("redis", "Beside Redis", "doublets", ["heap", "Redis"],
+            "One client on a Unix socket. The same tasks with links and with Redis's own types; answers are compared. Single: wait for each; pipelined: 100 are "
+            "sent, then waited for (one transaction in PostgreSQL); batched: 100 in one statement, or between MULTI and EXEC. Per second: more is better. "
             "PostgreSQL with synchronous_commit off, Redis with appendonly and appendfsync everysec: about the same promise."),
     Section("graph", "A graph", "doublets", ["heap", "lean"], "10,000 nodes, 50,000 edges of three types. Per second: more is better."),
 ]
