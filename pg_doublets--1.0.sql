@@ -85,13 +85,14 @@ CREATE FUNCTION doublets_progress_load(
 	OUT phase text,
 	OUT blocks_total bigint,
 	OUT blocks_done bigint,
-	OUT links_loaded bigint)
+	OUT links_read bigint,
+	OUT links_indexed bigint)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE;
 COMMENT ON FUNCTION doublets_progress_load() IS 'doublets tables that are being loaded into memory';
 
 CREATE VIEW doublets_progress_load AS
-	SELECT p.pid, p.datid, d.datname, p.relid, p.phase, p.blocks_total, p.blocks_done, p.links_loaded
+	SELECT p.pid, p.datid, d.datname, p.relid, p.phase, p.blocks_total, p.blocks_done, p.links_read, p.links_indexed
 	FROM doublets_progress_load() p LEFT JOIN pg_catalog.pg_database d ON d.oid = p.datid;
 COMMENT ON VIEW doublets_progress_load IS 'doublets tables that are being loaded into memory';
 GRANT SELECT ON doublets_progress_load TO PUBLIC;

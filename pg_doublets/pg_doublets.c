@@ -18,6 +18,7 @@
 #include "ddl/ddl.h"
 #include "durable/write.h"
 #include "shared/registry.h"
+#include "table/preload.h"
 
 PG_MODULE_MAGIC;
 
@@ -38,5 +39,6 @@ _PG_init(void)
 	dbl_wal_init();
 	dbl_load_init();
 	dbl_ddl_init();
+	dbl_preload_init();
 	MarkGUCPrefixReserved("pg_doublets");
 }

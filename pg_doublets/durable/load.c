@@ -92,6 +92,17 @@ count_slots(Relation rel, BlockNumber nblocks, BufferAccessStrategy strategy)
 	return 0;
 }
 
+/* Called by the store as it builds: note how far it is; stop for a cancel, which raises afterwards. */
+static bool
+build_step(void *arg, DblBuildStep step, uint32_t done)
+{
+	volatile DblLoadProgress *progress = arg;
+
+	progress->phase = DBL_LOAD_BUILDING + (int) step;
+	progress->links_indexed = done;
+	return !QueryCancelPending && !ProcDiePending;
+}
+
 /*
  * Fill an empty store that nobody else can see.  Raises whatever reading pages may raise,
  * XX001 for pages that are not ours, and 53200.
@@ -155,9 +166,8 @@ load_store(Relation rel, DblTable *t)
 			}
 			progress->blocks_done = blkno;
 		}
-		progress->phase = DBL_LOAD_BUILDING;
 		CHECK_FOR_INTERRUPTS();
-		if (!dbl_build_finish(&t->store))
+		if (!dbl_build_finish(&t->store, build_step, unvolatize(DblLoadProgress *, progress)))
 		{
 			CHECK_FOR_INTERRUPTS();
 			dbl_memory_error();

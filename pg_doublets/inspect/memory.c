@@ -159,7 +159,7 @@ doublets_memory_totals(PG_FUNCTION_ARGS)
 }
 
 static const char *
-phase_name(DblLoadPhase phase)
+phase_name(int phase)
 {
 	switch (phase)
 	{
@@ -167,15 +167,21 @@ phase_name(DblLoadPhase phase)
 			return "initializing";
 		case DBL_LOAD_READING:
 			return "reading pages";
-		case DBL_LOAD_BUILDING:
-			return "building trees";
+		case DBL_LOAD_BUILDING + DBL_BUILD_IDS:
+			return "building trees by id";
+		case DBL_LOAD_BUILDING + DBL_BUILD_SOURCES:
+			return "building trees by source";
+		case DBL_LOAD_BUILDING + DBL_BUILD_TARGETS:
+			return "building trees by target";
+		case DBL_LOAD_BUILDING + DBL_BUILD_TYPES:
+			return "building lists by type";
 	}
 	return "?";
 }
 
 /*
  * doublets_progress_load(): one row a table that is being loaded (pid, datid, relid, phase,
- * blocks_total, blocks_done, links_loaded).
+ * blocks_total, blocks_done, links_read, links_indexed).
  */
 Datum
 doublets_progress_load(PG_FUNCTION_ARGS)
@@ -185,13 +191,13 @@ doublets_progress_load(PG_FUNCTION_ARGS)
 	DblEntryInfo *list;
 	int			n;
 
-	begin_set(fcinfo, 7);
+	begin_set(fcinfo, 8);
 	n = dbl_entries_list(&list);
 	for (int i = 0; i < n; i++)
 	{
 		DblEntryInfo *info = &list[i];
-		Datum		values[7];
-		bool		nulls[7] = {false};
+		Datum		values[8];
+		bool		nulls[8] = {false};
 		Oid			relid;
 
 		if (!info->loading || !may_see(info, all, &relid))
@@ -204,6 +210,7 @@ doublets_progress_load(PG_FUNCTION_ARGS)
 		values[4] = Int64GetDatum((int64) info->progress.blocks_total);
 		values[5] = Int64GetDatum((int64) info->progress.blocks_done);
 		values[6] = Int64GetDatum((int64) info->progress.links);
+		values[7] = Int64GetDatum((int64) info->progress.links_indexed);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -141,16 +141,17 @@ typedef enum DblLoadPhase
 {
 	DBL_LOAD_STARTING,
 	DBL_LOAD_READING,			/* of pages */
-	DBL_LOAD_BUILDING			/* of trees */
+	DBL_LOAD_BUILDING			/* and a DblBuildStep */
 } DblLoadPhase;
 
 typedef struct DblLoadProgress
 {
 	int			pid;
-	DblLoadPhase phase;
+	int			phase;			/* DblLoadPhase */
 	BlockNumber blocks_total;
 	BlockNumber blocks_done;
-	uint64		links;
+	uint64		links;			/* read */
+	uint64		links_indexed;	/* in this phase */
 } DblLoadProgress;
 
 /* Where the loader says so; a place without readers for a temporary table. */

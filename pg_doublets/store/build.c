@@ -37,7 +37,22 @@ typedef struct Build
 	SortItem   *other;
 	DblSlot    *slots;			/* sorted; same memory as `other` */
 	Column		column[DBL_NCOLUMNS];
+	DblBuildStepFn step;
+	void	   *step_arg;
+	DblBuildStep at;
+	bool		given_up;
 } Build;
+
+/* Versions between two calls of the step function. */
+#define STEP_VERSIONS	(1 << 16)
+
+static bool
+go_on(Build *b, uint32_t done)
+{
+	if (b->step != NULL && !b->given_up && !b->step(b->step_arg, b->at, done))
+		b->given_up = true;
+	return !b->given_up;
+}
 
 bool
 dbl_build_begin(DblStore *s, uint64_t nslots)
@@ -91,6 +106,8 @@ radix_sort(Build *b, int bits)
 		uint32_t	sum = 0;
 		SortItem   *swap;
 
+		if (!go_on(b, 0))
+			return;
 		for (uint32_t i = 0; i < b->n; i++)
 			at[b->items[i].key >> shift & 255]++;
 		if (at[b->items[0].key >> shift & 255] == b->n)
@@ -219,9 +236,13 @@ make_structure(Build *b, int what, int col, int second)
 {
 	DblStore   *s = b->s;
 	uint32_t	i = 0;
+	uint32_t	told = 0;
 
+	b->at = (DblBuildStep) what;
+	if (!go_on(b, 0))
+		return false;
 	sort_slots(b, col, second);
-	while (i < b->n)
+	while (i < b->n && !b->given_up)
 	{
 		const DblVersion *v = dbl_version(s, b->slots[i]);
 		int64_t		number = block_number(v->key[col]);
@@ -252,8 +273,13 @@ make_structure(Build *b, int what, int col, int second)
 				return false;
 			i = end;
 		}
+		if (i - told >= STEP_VERSIONS)
+		{
+			told = i;
+			(void) go_on(b, i);
+		}
 	}
-	return true;
+	return !b->given_up;
 }
 
 /* Count versions, learn the ranges of columns, make the free list. */
@@ -315,9 +341,9 @@ survey(Build *b)
 }
 
 bool
-dbl_build_finish(DblStore *s)
+dbl_build_finish(DblStore *s, DblBuildStepFn step, void *arg)
 {
-	Build		b = {.s = s};
+	Build		b = {.s = s,.step = step,.step_arg = arg};
 	void	   *memory[2];
 	bool		done;
 

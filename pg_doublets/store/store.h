@@ -163,11 +163,25 @@ extern void dbl_remove(DblStore *s, DblSlot slot);
  * once; dbl_build_finish() makes directory, balanced trees, postings (in slot order) and
  * free list in one go.  Between the two nothing else may be called but dbl_version() and dbl_build_put.
  * nslots: number of slots the store will have up to its high-water mark.
- * False: no memory; then only dbl_store_destroy() may follow.
+ * False: no memory, or told to give up; then only dbl_store_destroy() may follow.  step may be NULL.
  */
+typedef enum DblBuildStep
+{
+	DBL_BUILD_IDS,				/* trees by id */
+	DBL_BUILD_SOURCES,
+	DBL_BUILD_TARGETS,
+	DBL_BUILD_TYPES				/* postings */
+} DblBuildStep;
+
+/*
+ * Told now and then what dbl_build_finish() is at, and how many versions of it are done; returns false to
+ * have it give up, as if there were no memory.
+ */
+typedef bool (*DblBuildStepFn) (void *arg, DblBuildStep step, uint32_t done);
+
 extern bool dbl_build_begin(DblStore *s, uint64_t nslots);
 extern void dbl_build_put(DblStore *s, DblSlot slot, const DblVersion *v);
-extern bool dbl_build_finish(DblStore *s);
+extern bool dbl_build_finish(DblStore *s, DblBuildStepFn step, void *arg);
 
 /* --- look (shared) -------------------------------------------------------- */
 

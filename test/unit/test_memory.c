@@ -185,7 +185,7 @@ build_fails(void **state)
 
 				dbl_build_put(&m->store, slot, &v);
 			}
-			done = dbl_build_finish(&m->store);
+			done = dbl_build_finish(&m->store, NULL, NULL);
 		}
 		assert_true(done || m->memory->failed);
 		m->memory->fail_after = -1;

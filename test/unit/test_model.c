@@ -297,7 +297,7 @@ bulk_builds(void **state)
 		for (uint32_t i = 0; i < nslots; i++)
 			m->serial[i] = i;
 		m->next_serial = nslots;
-		assert_true(dbl_build_finish(&m->store));
+		assert_true(dbl_build_finish(&m->store, NULL, NULL));
 		check_store(&m->store);
 		noperations += m->nused;
 		for (int i = 0; i < 10; i++)

@@ -55,7 +55,7 @@ empty_store(void **state)
 	assert_int_equal(st.slots + st.used + st.free + st.nodes + st.bytes_slots, 0);
 	check_store(&m->store);
 	assert_true(dbl_build_begin(&m->store, 0));
-	assert_true(dbl_build_finish(&m->store));
+	assert_true(dbl_build_finish(&m->store, NULL, NULL));
 	check_store(&m->store);
 	model_delete(m);
 }
