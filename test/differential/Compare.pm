@@ -1,0 +1,198 @@
+# Compare.pm: one schedule on two databases; what differs.
+package Compare;
+
+use strict;
+use warnings;
+use Executor;
+
+# Every way to read the table gives the same: called in each database after each schedule, says where it does not.
+our $functions = <<'SQL';
+CREATE FUNCTION disagreements() RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  rows text[]; got text[]; cols text[]; n bigint; m bigint; method text; col text;
+BEGIN
+  SELECT array_agg(attname) INTO cols FROM pg_attribute WHERE attrelid = 'links'::regclass AND attnum > 0;
+  PERFORM set_config('enable_indexscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('enable_indexonlyscan', 'off', true), set_config('enable_seqscan', 'on', true);
+  EXECUTE 'SELECT array_agg(l::text ORDER BY l::text) FROM links l' INTO rows;
+  EXECUTE 'SELECT sum((SELECT count(*) FROM links b WHERE b.id = a.to_id) + (SELECT count(*) FROM links b WHERE b.from_id = a.from_id AND b.to_id = a.to_id)) FROM links a' INTO n;
+  PERFORM set_config('enable_seqscan', 'off', true);
+  FOREACH method IN ARRAY '{indexscan,bitmapscan,indexonlyscan}'::text[] LOOP
+    PERFORM set_config('enable_' || method, 'on', true);
+    FOREACH col IN ARRAY cols LOOP
+      EXECUTE format('SELECT array_agg(t ORDER BY t) FROM (SELECT l::text t FROM links l WHERE %1$I >= -9223372036854775808 UNION ALL SELECT l::text FROM links l WHERE %1$I IS NULL) x', col) INTO got;
+      IF got IS DISTINCT FROM rows THEN RETURN NEXT format('%s by %s: %s', method, col, got); END IF;
+      IF method = 'indexonlyscan' THEN
+        EXECUTE format('SELECT array_agg(c ORDER BY c) FROM (SELECT %1$I::text c FROM links WHERE %1$I >= -9223372036854775808 UNION ALL SELECT %1$I::text FROM links WHERE %1$I IS NULL) x', col) INTO got;
+        EXECUTE format('SELECT count(*) FROM (SELECT unnest($1) EXCEPT ALL SELECT (t::links).%I::text FROM unnest($2) t) x', col) INTO m USING got, rows;
+        IF m <> 0 OR cardinality(got) <> cardinality(rows) THEN RETURN NEXT format('%s of %s: %s', method, col, got); END IF;
+      END IF;
+    END LOOP;
+    EXECUTE 'SELECT sum((SELECT count(*) FROM links b WHERE b.id = a.to_id) + (SELECT count(*) FROM links b WHERE b.from_id = a.from_id AND b.to_id = a.to_id)) FROM links a' INTO m;
+    IF m IS DISTINCT FROM n THEN RETURN NEXT format('%s of single rows: %s, not %s', method, m, n); END IF;
+    PERFORM set_config('enable_' || method, 'off', true);
+  END LOOP;
+END $$;
+SQL
+
+my $rows = 'SELECT * FROM links';
+
+# heap, other: Executors.  check: SQL that gives no row when all is well in the other.
+sub new
+{
+	my ($class, %p) = @_;
+
+	return bless { %p, excused => 0, excluded => 0 }, $class;
+}
+
+sub _side
+{
+	my ($self, $exec, $schedule, $check) = @_;
+
+	my @lines = $exec->run($schedule);
+	my $side = { done => [ @{ $exec->{done} } ] };
+	my @looks = ($rows, $check ? @$check : ());
+	my @results = $exec->finish($schedule, @looks);
+	$side->{rows} = $results[0];
+	push @lines, "at the end: $side->{rows}";
+	push @{ $side->{bad} }, map { $results[$_] eq 'SELECT 0' ? () : "$looks[$_]: $results[$_]" } 1 .. $#looks;
+	$side->{bad} ||= [];
+	push @{ $side->{bad} }, grep { /^BROKEN|HANGS/ } @{ $exec->{transcript} };
+	$side->{lines} = \@lines;
+	return $side;
+}
+
+# Undef, or what differs: { text, heap, other }, the last two transcripts.
+sub schedule
+{
+	my ($self, $schedule) = @_;
+	my $a = $self->_side($self->{heap}, $schedule);
+	my $b = $self->_side($self->{other}, $schedule, $self->{check});
+	my @text = @{ $b->{bad} };
+	my $n = 0;
+
+	push @text, map { "heap: $_" } @{ $a->{bad} };
+	$n++ while $n < @{ $a->{lines} } && $n < @{ $b->{lines} } && $a->{lines}[$n] eq $b->{lines}[$n];
+	if ($n < @{ $a->{lines} } || $n < @{ $b->{lines} })
+	{
+		my @here = map { $n < @{ $_->{lines} } ? $_->{lines}[$n] : '(nothing)' } $a, $b;
+
+		if ($schedule->{levels} eq 'ser' && grep { /ERROR 40001/ } @{ $a->{lines} }, @{ $b->{lines} })
+		{
+			$self->{excused}++;
+			for my $side ($a, $b)
+			{
+				push @text, ($side == $a ? 'heap' : 'other') . ': no serial order of what was committed gives this' unless $self->_serializable($schedule, $side);
+			}
+		}
+		else { push @text, "heap:  $here[0]", "other: $here[1]" }
+	}
+	return @text ? { text => join("\n", @text), heap => $a->{lines}, other => $b->{lines} } : undef;
+}
+
+# Transactions of a side that were committed, in order of their ends: [ session, [ SQL, result ] ... ].  What was rolled back to a
+# savepoint is left out.
+sub _committed
+{
+	my ($side) = @_;
+	my (@all, %open);
+
+	for my $d (@{ $side->{done} })
+	{
+		my ($s, $sql, $result) = @$d;
+		my $o = $open{$s};
+
+		next if $sql =~ /^SET (?!CONSTRAINTS)/;
+		if ($sql =~ /^BEGIN/) { $open{$s} = { list => [], save => [] } unless $result =~ /ERROR/ }
+		elsif ($sql =~ /^(?:COMMIT|ROLLBACK)$/)
+		{
+			push @all, [ $s, @{ $o->{list} } ] if $o && $result =~ /^COMMIT$/m;
+			delete $open{$s};
+		}
+		elsif ($sql =~ /^SAVEPOINT (\w+)/) { push @{ $o->{save} }, [ $1, scalar @{ $o->{list} } ] if $o && $result !~ /ERROR/ }
+		elsif ($sql =~ /^ROLLBACK TO (\w+)/)
+		{
+			next unless $o && $result !~ /ERROR/;
+			pop @{ $o->{save} } while $o->{save}[-1][0] ne $1;
+			$#{ $o->{list} } = $o->{save}[-1][1] - 1;
+		}
+		elsif ($sql =~ /^RELEASE (\w+)/)
+		{
+			next unless $o && $result !~ /ERROR/;
+			pop @{ $o->{save} } while $o->{save}[-1][0] ne $1;
+			pop @{ $o->{save} };
+		}
+		elsif ($result =~ /^ERROR/m) { next }
+		elsif ($o) { push @{ $o->{list} }, [ $sql, $result ] }
+		else { push @all, [ $s, [ $sql, $result ] ] }
+	}
+	return @all;
+}
+
+# Is there an order of the committed transactions that, one after the other on heap, gives what they gave?
+sub _serializable
+{
+	my ($self, $schedule, $side) = @_;
+	my @all = _committed($side);
+	my ($tries, %bad) = (0);
+	my $exec = $self->{heap};
+	my $walk;
+
+	$walk = sub
+	{
+		my (@order) = @_;
+		my %used = map { $_ => 1 } @order;
+
+		if (@order == @all)
+		{
+			$tries++;
+			my $failed = $self->_replay($exec, $schedule, $side, map { $all[$_] } @order);
+
+			return 1 unless defined $failed;
+			$bad{ join ',', @order[ 0 .. $failed ] } = 1 if $failed < @all;
+			return 0;
+		}
+		my %blocked;
+		for my $i (0 .. $#all)
+		{
+			next if $used{$i} || $blocked{ $all[$i][0] }++;
+			my @next = (@order, $i);
+
+			next if $bad{ join ',', @next };
+			return 1 if $walk->(@next);
+			return 0 if $tries > 300;
+			return 0 if grep { $bad{ join ',', @order[ 0 .. $_ ] } } 0 .. $#order;
+		}
+		return 0;
+	};
+	my $found = $walk->();
+	$self->{undecided}++ if !$found && $tries > 300;
+	return $found || $tries > 300;
+}
+
+# Undef if all is as it was, or the number of the first transaction that gives something else.
+sub _replay
+{
+	my ($self, $exec, $schedule, $side, @order) = @_;
+	my @steps = map { [ 1, $_ ] } map { ('BEGIN', (map { $_->[0] } @{$_}[ 1 .. $#$_ ]), 'COMMIT') } @order;
+	my @from;
+
+	$exec->run({ %$schedule, sessions => 1, steps => \@steps });
+	my @done = @{ $exec->{done} };
+	my ($rows_now) = $exec->finish($schedule, $rows);
+	my $at = 0;
+	for my $n (0 .. $#order)
+	{
+		$at++;
+		for my $st (@{ $order[$n] }[ 1 .. $#{ $order[$n] } ])
+		{
+			my $d = $done[ $at++ ];
+
+			return $n unless $d && $d->[2] eq $st->[1];
+		}
+		my $end = $done[ $at++ ];
+		return $n unless $end && $end->[2] =~ /^COMMIT$/m;
+	}
+	return $rows_now eq $side->{rows} ? undef : scalar @order;
+}
+
+1;
