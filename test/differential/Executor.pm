@@ -38,7 +38,7 @@ sub control { my ($self) = @_; $self->_open(0); return $self->{control} }
 sub _sessions { return grep { $_ } @{ $_[0]->{session} } }
 
 # Drop all connections and wait until the server takes new ones (after a crash, or when a session hangs).
-sub _reconnect
+sub reconnect
 {
 	my ($self) = @_;
 
@@ -137,7 +137,7 @@ sub _run
 sub _note { my ($self, $line) = @_; push @{ $self->{transcript} }, $line }
 
 # Does the order of its rows count?
-sub _ordered { return $_[0] =~ /^(?:SELECT|FETCH)\b.*ORDER BY|^FETCH/is }
+sub _ordered { return $_[0] =~ /^SELECT\b.*ORDER BY|^FETCH/is ? 1 : 0 }
 
 # Note the answers that have come.
 sub _take
@@ -301,7 +301,7 @@ sub _guard
 	die $why unless $why =~ /^(?:hang|lost|cannot connect)/;
 	$self->_note("BROKEN: $why");
 	$self->{broken} = 1;
-	$self->_reconnect;
+	$self->reconnect;
 	return 0;
 }
 

@@ -279,8 +279,10 @@ sub maintain
 {
 	my ($self) = @_;
 	my $cleanup = $self->{cursors} || $self->{hash} ? ', INDEX_CLEANUP off' : '';
-	my @all = ('VACUUM FULL links', 'REINDEX TABLE CONCURRENTLY links', 'CREATE INDEX CONCURRENTLY ON links (to_id, id)', 'CREATE INDEX CONCURRENTLY ON links (to_id)');
+	my @all = ('VACUUM FULL links');
 
+	# they wait for other transactions in no particular order
+	push @all, 'REINDEX TABLE CONCURRENTLY links', 'CREATE INDEX CONCURRENTLY ON links (to_id, id)', 'CREATE INDEX CONCURRENTLY ON links (to_id)' if $self->{sessions} < 3;
 	push @all, 'CLUSTER links USING links_pkey' if $self->{key} =~ /^PRIMARY/ && $self->{mode} ne 'physical';
 	push @all, ("VACUUM (TRUNCATE off$cleanup) links") x 6 if $self->{mode} ne 'physical';
 	return pick(@all);

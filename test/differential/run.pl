@@ -12,6 +12,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use Compare;
+use Digest::MD5 'md5';
 use Generator;
 use Getopt::Long;
 use Shrink;
@@ -39,6 +40,7 @@ sub database
 	$c->close;
 	my $exec = Executor->new(dir => $o{host}, port => $o{port}, user => $o{user}, db => $name);
 	$say->($exec->control, 'CREATE EXTENSION IF NOT EXISTS pg_doublets');
+	$exec->reconnect;			# the access method is known now
 	# functions are compiled for a table that is there
 	$say->($exec->control, "SET check_function_bodies = off; CREATE TABLE links (id bigint, from_id bigint, to_id bigint, type_id bigint); $Generator::functions $Compare::functions");
 	return $exec;
@@ -70,7 +72,7 @@ print "seed $o{seed}, schedules $o{first} to ", $o{first} + $o{schedules} - 1, "
 my ($start, $differences, $done, $last) = (time, 0, 0, time);
 for my $n ($o{first} .. $o{first} + $o{schedules} - 1)
 {
-	my $schedule = Generator->new(($o{seed} * 1000003 + $n * 7919) % 2147483647)->schedule;
+	my $schedule = Generator->new(unpack('N', md5("$o{seed} $n")) >> 1)->schedule;
 	my $d = $compare->schedule($schedule);
 
 	$done++;
