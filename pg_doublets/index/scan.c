@@ -247,8 +247,14 @@ exhausted(const DblIndexScan *s, bool backward)
 static bool
 take(IndexScanDesc scan, DblIndexScan *s, DblSlot slot, DblVersion *v, int n)
 {
-	bool		visible = dbl_visible(v, scan->xs_snapshot);
+	bool		visible;
 
+	/* on heap it would have no entry yet, and who looks for conflicts (ON CONFLICT) need not wait for it */
+	if (scan->xs_snapshot->snapshot_type == SNAPSHOT_DIRTY && s->shape->unique &&
+		!(v->flags & DBL_F_ANNOUNCED(s->shape->kind)))
+		return false;
+
+	visible = dbl_visible(v, scan->xs_snapshot);
 	dbl_predicate_read(s->rel, v, slot, visible, scan->xs_snapshot);
 	if (!visible)
 		return false;

@@ -8,7 +8,9 @@
  * other's version in the trees.  To keep them from waiting for each other, a version counts for
  * a unique index only once it has been announced to that kind of key (DBL_F_ANNOUNCED).
  * Looking for a conflict and announcing happen under one hold of the exclusive
- * lock, so of two the second finds the first, and waits for it unannounced.
+ * lock, so of two the second finds the first, and waits for it unannounced.  Nor do
+ * other looks at the index that count what is in progress (SnapshotDirty: ON CONFLICT)
+ * find what was not announced; see take() in scan.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -158,6 +160,13 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 			dbl_table_unlock(t);
 			return true;
 		}
+		if (check != UNIQUE_CHECK_EXISTING && (mine->flags & DBL_F_SETTLED) &&
+			(mine->flags & DBL_F_ANNOUNCED(shape->kind)))
+		{
+			/* its predecessor had the same key, and has passed */
+			dbl_table_unlock(t);
+			return true;
+		}
 		if (!anynull || shape->nulls_equal)
 			conflict = find_conflict(&t->store, shape, mine, slot, &dirty);
 		if (conflict == CONFLICT_CERTAIN && check != UNIQUE_CHECK_PARTIAL)
@@ -169,6 +178,8 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 		{
 			/* with a possible conflict the row is in the index all the same, to be checked later */
 			mine->flags |= DBL_F_ANNOUNCED(shape->kind);
+			if (conflict != CONFLICT_NONE && alive)
+				mine->flags |= DBL_F_DOUBTFUL;
 			dbl_table_unlock(t);
 			return conflict == CONFLICT_NONE || !alive;
 		}

@@ -63,6 +63,8 @@ typedef uint32_t DblSlot;
 #define DBL_F_XMAX_HINTS		(DBL_F_XMAX_COMMITTED | DBL_F_XMAX_ABORTED)
 #define DBL_F_ANNOUNCED(kind)	(0x00100000 << (kind))	/* kind: DblKeyKind */
 #define DBL_F_ANNOUNCED_ALL		0x07F00000
+#define DBL_F_DOUBTFUL			0x08000000	/* a check of uniqueness is still due */
+#define DBL_F_SETTLED			0x10000000	/* announced as its predecessor was */
 
 typedef struct DblVersion
 {

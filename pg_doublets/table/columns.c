@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * columns.c
- *	  Which columns of a links relation matter to a change of a row: keys that
- *	  foreign keys may refer to, and the replica identity.
+ *	  Which columns of a links relation matter to a change of a row: those that
+ *	  are indexed, keys that foreign keys may refer to, and the replica identity.
  *
  * The answers come from the relation cache, which may have to read catalogs: ask
  * before the store lock is taken.
@@ -42,6 +42,13 @@ uint32
 dbl_referenced_columns(Relation rel)
 {
 	return attribute_bits(rel, INDEX_ATTR_BITMAP_KEY);
+}
+
+/* Columns that are in any index.  An update that leaves them alone is what heap calls HOT. */
+uint32
+dbl_indexed_columns(Relation rel)
+{
+	return attribute_bits(rel, INDEX_ATTR_BITMAP_ALL);
 }
 
 /*

@@ -356,6 +356,7 @@ dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId
 	DblSlot		oldslot = DblTidToSlot(otid);
 	DblSlot		newslot;
 	uint32		keycols = dbl_referenced_columns(rel);
+	uint32		indexed = dbl_indexed_columns(rel);
 	DblIdentity identity = dbl_replica_identity(rel);
 	bool		have_tuplock = false;
 	bool		checked_lockers;
@@ -496,6 +497,13 @@ dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId
 		else
 			newv.flags |= DBL_F_XMAX_KEYSHR | DBL_F_XMAX_LOCK_ONLY;
 	}
+
+	/*
+	 * An update that leaves all indexed columns alone makes no index entries on heap, and so checks no
+	 * uniqueness: whoever waits for us in a deferrable constraint would be waited for.
+	 */
+	if (!(v->flags & DBL_F_DOUBTFUL) && !dbl_columns_differ(v, &newv, indexed))
+		newv.flags |= (v->flags & DBL_F_ANNOUNCED_ALL) | DBL_F_SETTLED;
 
 	if (!identity.always && !dbl_columns_differ(v, &newv, identity.columns))
 		identity.columns = 0;

@@ -39,6 +39,7 @@ typedef struct DblIdentity
 } DblIdentity;
 
 extern uint32 dbl_referenced_columns(Relation rel);
+extern uint32 dbl_indexed_columns(Relation rel);
 extern DblIdentity dbl_replica_identity(Relation rel);
 extern bool dbl_columns_differ(const DblVersion *a, const DblVersion *b, uint32 cols);
 
