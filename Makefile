@@ -5,6 +5,7 @@
 #   make installcheck          tests against a running server that has the library preloaded
 #   make -C test/unit check    unit tests of the store, without PostgreSQL
 #   make torture               crash torture (CYCLES=200 SEED=1), on a private copy
+#   make differential          random schedules on heap and on doublets; SCHEDULES=20000 SEED=... JOBS=3
 #
 # ./run test does all of it on a private copy, with a server of its own.
 
@@ -40,5 +41,11 @@ torture:
 	RUN_ONLY="build tap" RUN_TAP=test/torture/torture.pl ./run test
 
 .PHONY: torture
+
+# Random schedules on heap and on doublets, on a private copy and a server of its own (test/differential).
+.PHONY: differential
+differential:
+	RUN_ONLY="build tap" RUN_TAP=test/t/012_differential.pl DIFF_SCHEDULES=$(or $(SCHEDULES),20000) \
+		DIFF_SEED=$(or $(SEED),$(shell date +%s)) DIFF_JOBS=$(JOBS) $(srcdir)/run test
 
 -include $(SOURCES:.c=.d)

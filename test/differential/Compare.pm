@@ -92,8 +92,8 @@ sub schedule
 	return @text ? { text => join("\n", @text), heap => $a->{lines}, other => $b->{lines} } : undef;
 }
 
-# Transactions of a side that were committed, in order of their ends: [ session, [ SQL, result ] ... ].  What was rolled back to a
-# savepoint is left out.
+# Transactions of a side that were committed, in order of their ends: [ session, is it a block, [ SQL, result ] ... ].  What was
+# rolled back to a savepoint is left out.
 sub _committed
 {
 	my ($side) = @_;
@@ -108,7 +108,7 @@ sub _committed
 		if ($sql =~ /^BEGIN/) { $open{$s} = { list => [], save => [] } unless $result =~ /ERROR/ }
 		elsif ($sql =~ /^(?:COMMIT|ROLLBACK)$/)
 		{
-			push @all, [ $s, @{ $o->{list} } ] if $o && $result =~ /^COMMIT$/m;
+			push @all, [ $s, 1, @{ $o->{list} } ] if $o && $result =~ /^COMMIT$/m;
 			delete $open{$s};
 		}
 		elsif ($sql =~ /^SAVEPOINT (\w+)/) { push @{ $o->{save} }, [ $1, scalar @{ $o->{list} } ] if $o && $result !~ /ERROR/ }
@@ -126,7 +126,7 @@ sub _committed
 		}
 		elsif ($result =~ /^ERROR/m) { next }
 		elsif ($o) { push @{ $o->{list} }, [ $sql, $result ] }
-		else { push @all, [ $s, [ $sql, $result ] ] }
+		else { push @all, [ $s, 0, [ $sql, $result ] ] }
 	}
 	return @all;
 }
@@ -176,24 +176,22 @@ sub _serializable
 sub _replay
 {
 	my ($self, $exec, $schedule, $side, @order) = @_;
-	my @steps = map { [ 1, $_ ] } map { ('BEGIN', (map { $_->[0] } @{$_}[ 1 .. $#$_ ]), 'COMMIT') } @order;
-	my @from;
+	my @plan = map
+	{
+		my ($session, $block, @list) = @{ $order[$_] };
+		my $n = $_;
 
-	$exec->run({ %$schedule, sessions => 1, steps => \@steps });
+		(($block ? [ $n, 'BEGIN' ] : ()), (map { [ $n, @$_ ] } @list), ($block ? [ $n, 'COMMIT', 'COMMIT' ] : ()));
+	} 0 .. $#order;
+
+	$exec->run({ %$schedule, sessions => 1, steps => [ map { [ 1, $_->[1] ] } @plan ] });
 	my @done = @{ $exec->{done} };
 	my ($rows_now) = $exec->finish($schedule, $rows);
-	my $at = 0;
-	for my $n (0 .. $#order)
+	for my $i (0 .. $#plan)
 	{
-		$at++;
-		for my $st (@{ $order[$n] }[ 1 .. $#{ $order[$n] } ])
-		{
-			my $d = $done[ $at++ ];
+		my ($n, $sql, $result) = @{ $plan[$i] };
 
-			return $n unless $d && $d->[2] eq $st->[1];
-		}
-		my $end = $done[ $at++ ];
-		return $n unless $end && $end->[2] =~ /^COMMIT$/m;
+		return $n unless $done[$i] && (!defined $result || $done[$i][2] eq $result);
 	}
 	return $rows_now eq $side->{rows} ? undef : scalar @order;
 }

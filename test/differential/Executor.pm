@@ -34,6 +34,15 @@ sub _open
 	for my $s (1 .. $n) { $self->{session}[$s] ||= Wire->connect(@$self{qw(dir port db user)}, "s$s") }
 }
 
+# Leave no process stopped.
+sub DESTROY
+{
+	my ($self) = @_;
+
+	local $?;
+	kill CONT => $_->pid for grep { !$_->lost } $self->_sessions;
+}
+
 sub control { my ($self) = @_; $self->_open(0); return $self->{control} }
 sub _sessions { return grep { $_ } @{ $_[0]->{session} } }
 
@@ -281,7 +290,7 @@ sub run
 sub _setup
 {
 	my ($self, $schedule) = @_;
-	my @answers = $self->{control}->query(@{ $schedule->{setup} }, 'ROLLBACK');
+	my (undef, @answers) = $self->{control}->query('RESET ALL', @{ $schedule->{setup} }, 'ROLLBACK');
 
 	die "lost\n" if $self->{control}->lost;
 	for my $sql (@{ $schedule->{setup} })

@@ -91,13 +91,15 @@ sub shape
 	$self->{columns} = [ qw(id from_id to_id), $self->{three} ? () : 'type_id' ];
 	$self->{key} = $natural && chance(0.07) ? '' : pick(('PRIMARY KEY') x 8, 'PRIMARY KEY DEFERRABLE', 'PRIMARY KEY DEFERRABLE INITIALLY DEFERRED', 'UNIQUE NOT NULL');
 	$self->{temp} = $temp;
-	push @setup, 'SET pg_doublets.adopt_indexes = ' . (chance(0.15) ? 'off' : 'on');
+	push @setup, 'SET pg_doublets.adopt_indexes = ' . ($self->{key} !~ /DEFERRABLE/ && chance(0.15) ? 'off' : 'on');
 	my $not_null = $self->{three} ? '' : chance(0.3) ? ', type_id bigint NOT NULL' : ', type_id bigint DEFAULT 1';
 	$self->{not_null} = $not_null =~ /NOT/;
 	push @setup, 'CREATE ' . ($temp ? 'TEMP ' : chance(0.1) ? 'UNLOGGED ' : '') . "TABLE links (id bigint $self->{key}, from_id bigint DEFAULT 0, to_id bigint DEFAULT 0$not_null)";
 
 	my @kinds = ('(from_id)', '(to_id)', '(from_id, to_id)', '(to_id, from_id)', '((from_id + to_id))', '(to_id) WHERE from_id > 2', '(id) INCLUDE (to_id)', '(to_id DESC)',
-		$self->{three} ? () : ('(type_id)', '(type_id, id)', '(from_id, type_id)'));
+		$self->{three} ? () : ('(type_id)', '(from_id, type_id)'));
+	# in which order an index with id behind gives ids is not told
+	push @kinds, '(type_id, id)' unless $m eq 'index' || $self->{three};
 	if ($m ne 'index' && chance(0.12) && !$self->{three})
 	{
 		$self->{hash} = 1;
@@ -112,14 +114,14 @@ sub shape
 	}
 	if (!$late && chance(0.06))
 	{
-		my $what = pick(qw((from_id) (to_id)), '((to_id + 0))', '(to_id) WHERE from_id = 1', $self->{three} ? () : '(type_id, id)');
+		my $what = pick(qw((from_id) (to_id)), '((to_id + 0))', '(to_id) WHERE from_id = 1', $self->{three} || $m eq 'index' ? () : '(type_id, id)');
 
 		$self->{second} = $what;
 		push @setup, "CREATE UNIQUE INDEX links_second ON links $what";
 	}
 	my $skip = $self->{pair} || $self->{second} ? ' ON CONFLICT DO NOTHING' : '';
 
-	my $n = $m eq 'ordered' && chance(0.03) ? 400 : between(2, $self->{ids});
+	my $n = $m eq 'ordered' && chance($self->{sessions} == 1 ? 0.3 : 0.03) ? between(20, 400) : between(2, $self->{ids});
 	my $ends = $self->{ends};
 	push @setup, 'INSERT INTO links SELECT i, ' . join(', ', map { "CASE WHEN (i * $_->[0]) % 7 = 6 THEN NULL ELSE (i * $_->[0]) % $ends END" } [ 3 ], [ 5 ]) . ($self->{three} ? '' : ', i % 3')
 	  . " FROM generate_series(1, $n) i$skip";
@@ -166,6 +168,7 @@ sub foreign_keys
 	return () unless $keyed;
 	if ($kind eq 'self')
 	{
+		$self->{selfref} = 1;
 		return ('UPDATE links SET from_id = NULL WHERE from_id NOT IN (SELECT id FROM links)',
 			'ALTER TABLE links ADD CONSTRAINT links_fk FOREIGN KEY (from_id) REFERENCES links (id)' . action());
 	}

@@ -63,7 +63,9 @@ sub target
 	my ($self, $lock) = @_;
 	my $m = $self->{mode};
 
-	return ('', '', 'id = ' . $self->id) if chance(0.35);
+	$self->{single} = 1;
+	return ('', '', 'id = ' . $self->id) if chance(0.35) || $m eq 'ordered' && ($self->{pair} || $self->{second});
+	$self->{single} = 0;
 	return ('', '', $self->where) if $m eq 'physical';
 	return ('', '', $self->by_id) if $m eq 'index';
 	return ('WITH k AS MATERIALIZED (SELECT id AS kid FROM links WHERE ' . $self->where . ' ORDER BY id FOR ' . ($lock || 'UPDATE') . ') ', 'k', 'id = kid');
@@ -81,9 +83,10 @@ sub assignment
 	my ($self, $p) = @_;
 	$p = defined $p ? $p : '';
 	my @all = ("to_id = " . $self->nullable, "to_id = ${p}to_id + 1", "from_id = ${p}to_id", "from_id = ${p}id, to_id = ${p}id", 'from_id = ' . $self->nullable . ', to_id = ' . $self->end,
-		"to_id = coalesce(${p}to_id, 0) + 10", "id = -${p}id", "to_id = ${p}to_id");
+		"to_id = coalesce(${p}to_id, 0) + 10", "to_id = ${p}to_id");
 
-	push @all, "id = ${p}id + 100", "id = ${p}id + 1" if $self->{mode} ne 'ordered';
+	# which row of several meets another one with its new key first is a matter of the plan
+	push @all, "id = -${p}id", "id = ${p}id + 100", "id = ${p}id + 1" if $self->{mode} ne 'ordered' || $self->{single};
 	push @all, 'type_id = ' . $self->end, "type_id = ${p}type_id + 1" if $self->typed;
 	return pick(@all);
 }
@@ -95,7 +98,14 @@ sub returning
 	return chance(0.5) ? '' : ' RETURNING ' . pick('*', 'id, to_id', 'id, (xmax = 0) AS inserted', 'links.*, tableoid::regclass');
 }
 
-sub strength { return pick('UPDATE', 'UPDATE', 'NO KEY UPDATE', 'SHARE', 'KEY SHARE') }
+# Heap's CLUSTER and VACUUM FULL forget that a row was deleted as far as FOR KEY SHARE is concerned, which a snapshot from before
+# shows.
+sub strength
+{
+	my ($self) = @_;
+
+	return pick('UPDATE', 'UPDATE', 'NO KEY UPDATE', 'SHARE', $self->{maintenance} && $self->{levels} ne 'rc' ? () : 'KEY SHARE');
+}
 
 sub all_columns { my ($self) = @_; return join ', ', @{ $self->{columns} } }
 
@@ -269,7 +279,7 @@ sub definition
 
 	return pick($mode, $mode, 'ANALYZE links', 'REINDEX TABLE links', 'TRUNCATE links' . ($self->{files} ? ' CASCADE' : ''),
 		'CREATE INDEX ON links ' . pick('(to_id)', '(from_id)', '(from_id, to_id)', '(to_id) WHERE from_id = 1', '((from_id + to_id))', '(id) INCLUDE (to_id)'),
-		'CREATE UNIQUE INDEX ON links ' . pick('(from_id, to_id)', '(to_id, id)', '(to_id)'),
+		$self->{mode} ne 'ordered' ? 'CREATE UNIQUE INDEX ON links ' . pick('(from_id, to_id)', '(to_id)') : (),
 		'ALTER TABLE links ALTER to_id SET DEFAULT 5', 'ALTER TABLE links ADD CHECK (to_id < ' . pick(4, 1000) . ')');
 }
 
@@ -279,11 +289,13 @@ sub maintain
 {
 	my ($self) = @_;
 	my $cleanup = $self->{cursors} || $self->{hash} ? ', INDEX_CLEANUP off' : '';
-	my @all = ('VACUUM FULL links');
+	my $rewrite = $self->{levels} eq 'rc' || !$self->{files} && !$self->{selfref};
+	my @all = ('ANALYZE links');
 
 	# they wait for other transactions in no particular order
-	push @all, 'REINDEX TABLE CONCURRENTLY links', 'CREATE INDEX CONCURRENTLY ON links (to_id, id)', 'CREATE INDEX CONCURRENTLY ON links (to_id)' if $self->{sessions} < 3;
-	push @all, 'CLUSTER links USING links_pkey' if $self->{key} =~ /^PRIMARY/ && $self->{mode} ne 'physical';
+	push @all, 'REINDEX TABLE CONCURRENTLY links', 'CREATE INDEX CONCURRENTLY ON links (to_id)' if $self->{sessions} < 3;
+	push @all, 'VACUUM FULL links' if $rewrite;
+	push @all, 'CLUSTER links USING links_pkey' if $rewrite && $self->{key} =~ /^PRIMARY/ && $self->{mode} ne 'physical';
 	push @all, ("VACUUM (TRUNCATE off$cleanup) links") x 6 if $self->{mode} ne 'physical';
 	return pick(@all);
 }

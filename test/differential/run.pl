@@ -25,6 +25,7 @@ GetOptions(\%o, 'host=s', 'port=i', 'user=s', 'seed=i', 'schedules=i', 'first=i'
 $o{seed} = int(time * 1000) % 2147483647 unless defined $o{seed};
 @o{qw(first schedules)} = ($o{only}, 1) if defined $o{only};
 $| = 1;
+$SIG{INT} = $SIG{TERM} = $SIG{HUP} = sub { exit 2 };    # sessions that are stopped go on
 
 sub database
 {
