@@ -28,7 +28,7 @@ sub new
 		seed => $seed, sessions => $sessions,
 		mode => pick(qw(physical physical physical index index ordered ordered ordered)),
 		levels => pick('rc', 'rc', 'rc', 'rr', 'mixed', 'mixed', 'ser'),
-		ids => pick(4, 6, 10), ends => pick(3, 6),
+		ids => pick(4, 6, 10), hot => pick(1, 2, 2, 3), ends => pick(3, 6),
 		maintenance => chance(0.25), cursors => chance(0.25), two_phase => chance(0.12), copy => chance(0.2),
 		gids => 0,
 	}, $class;
@@ -44,7 +44,7 @@ sub begin
 		rc => '', rr => ' ISOLATION LEVEL REPEATABLE READ', ser => ' ISOLATION LEVEL SERIALIZABLE',
 		mixed => pick('', ' ISOLATION LEVEL REPEATABLE READ') }->{ $self->{levels} };
 
-	return "BEGIN$level" . ($self->{levels} ne 'rc' && chance(0.05) ? ' READ ONLY' : '');
+	return "BEGIN$level" . ($self->{levels} ne 'rc' && chance(0.02) ? ' READ ONLY' : '');
 }
 
 # What a session does at its start.
@@ -74,12 +74,13 @@ sub transaction
 	my ($self) = @_;
 	my @out;
 
-	return map { $self->alone } 1 .. between(1, 3) if chance(0.3);
+	return map { $self->alone } 1 .. between(1, 3) if chance(0.15);
 	my @save;
 	$self->{cursor} = undef;
 	$self->{inside} = 1;
 	push @out, $self->begin;
-	for (1 .. between(1, 5))
+	push @out, $self->contend if chance(0.6);
+	for (1 .. between(1, 6))
 	{
 		if (chance(0.13))
 		{

@@ -121,7 +121,7 @@ sub shape
 	}
 	my $skip = $self->{pair} || $self->{second} ? ' ON CONFLICT DO NOTHING' : '';
 
-	my $n = $m eq 'ordered' && chance($self->{sessions} == 1 ? 0.3 : 0.03) ? between(20, 400) : between(2, $self->{ids});
+	my $n = $m eq 'ordered' && chance($self->{sessions} == 1 ? 0.3 : 0.03) ? between(20, 400) : between(3, $self->{ids});
 	my $ends = $self->{ends};
 	push @setup, 'INSERT INTO links SELECT i, ' . join(', ', map { "CASE WHEN (i * $_->[0]) % 7 = 6 THEN NULL ELSE (i * $_->[0]) % $ends END" } [ 3 ], [ 5 ]) . ($self->{three} ? '' : ', i % 3')
 	  . " FROM generate_series(1, $n) i$skip";

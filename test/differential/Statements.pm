@@ -11,7 +11,25 @@ sub id
 	my ($self) = @_;
 
 	return pick(@extremes) if chance(0.02);
-	return chance(0.5) ? between(1, 3) : between(0, $self->{ids} + 2);
+	return chance(0.7) ? between(1, $self->{hot}) : between(0, $self->{ids} + 2);
+}
+
+# An id for a new row.
+sub new_id { my ($self) = @_; return chance(0.5) ? $self->{ids} + between(1, 3) : $self->id }
+
+# Some of them, different ones mostly.
+sub new_ids
+{
+	my ($self, $n) = @_;
+	my (%seen, @ids);
+
+	for (1 .. $n)
+	{
+		my $id = $self->new_id;
+
+		push @ids, $id unless $seen{$id}++ && chance(0.85);
+	}
+	return @ids;
 }
 
 sub end { my ($self) = @_; return chance(0.02) ? pick(@extremes) : int rand $self->{ends} }
@@ -33,7 +51,7 @@ sub condition
 	return "$col BETWEEN " . $value->() . ' AND ' . $value->() if $kind < 0.83;
 	return "$col IN (" . join(', ', map { $value->() } 1 .. between(1, 3)) . ')' if $kind < 0.88;
 	return "$col IS " . pick('NULL', 'NOT NULL') if $kind < 0.94;
-	return "$col = to_id";
+	return "$col = " . ($col =~ /^(\w+\.)/ ? $1 : '') . 'to_id';
 }
 
 sub where
@@ -151,11 +169,11 @@ sub insert
 {
 	my ($self) = @_;
 	my $kind = rand();
-	my $rows = join ', ', map { $self->row } 1 .. pick(1, 1, 1, 2, 3);
+	my $rows = join ', ', map { $self->row($_) } $self->new_ids(pick(1, 1, 1, 2, 3));
 	my @columns = $self->typed ? qw(id from_id to_id type_id) : qw(id from_id to_id);
 
 	return "INSERT INTO links VALUES $rows" . $self->returning if $kind < 0.33;
-	return 'INSERT INTO links (id, to_id' . ($self->{not_null} ? ', type_id' : '') . ') VALUES (' . $self->id . ', ' . $self->end . ($self->{not_null} ? ', 1' : '') . ')' . $self->returning if $kind < 0.38;
+	return 'INSERT INTO links (id, to_id' . ($self->{not_null} ? ', type_id' : '') . ') VALUES (' . $self->new_id . ', ' . $self->end . ($self->{not_null} ? ', 1' : '') . ')' . $self->returning if $kind < 0.38;
 	return 'INSERT INTO links SELECT id + ' . pick(20, 30, 40) . ', to_id, from_id' . ($self->typed ? ', type_id' : '') . ' FROM links WHERE ' . $self->where . ' ORDER BY id, from_id, to_id' . $self->returning if $kind < 0.46;
 	my $set = pick('to_id = excluded.to_id', 'to_id = coalesce(links.to_id, 0) + 100', 'from_id = excluded.from_id, to_id = links.from_id', 'id = links.id + 200', 'id = excluded.id', $self->typed ? 'type_id = excluded.type_id' : 'to_id = 7');
 	my $cond = pick('', '', '', ' WHERE links.to_id < 3', ' WHERE excluded.to_id IS DISTINCT FROM links.to_id', ' WHERE false');
@@ -164,6 +182,7 @@ sub insert
 	push @arbiters, 'ON CONSTRAINT links_pkey' if $self->{key} =~ /^PRIMARY/;
 	push @arbiters, $self->{second} if $self->{second};
 	my $arbiter = pick(@arbiters);
+	return "INSERT INTO links VALUES $rows" . $self->returning if $self->{key} =~ /DEFERRABLE/ && chance(0.9);
 	return "INSERT INTO links VALUES $rows ON CONFLICT DO NOTHING" . $self->returning if $kind < 0.56;
 	return "INSERT INTO links VALUES $rows ON CONFLICT $arbiter DO NOTHING" . $self->returning if $kind < 0.66;
 	return "INSERT INTO links VALUES $rows ON CONFLICT $arbiter DO UPDATE SET $set$cond" . $self->returning;
@@ -193,7 +212,7 @@ sub delete
 sub merge
 {
 	my ($self) = @_;
-	my $values = join ', ', map { '(' . $self->id . '::bigint, ' . $self->end . '::bigint)' } 1 .. ($self->{mode} eq 'ordered' ? 1 : pick(1, 1, 2));
+	my $values = join ', ', map { "($_\::bigint, " . $self->end . '::bigint)' } $self->new_ids($self->{mode} eq 'ordered' ? 1 : pick(1, 1, 2));
 	my $matched = pick(
 		'WHEN MATCHED THEN UPDATE SET to_id = j', 'WHEN MATCHED AND to_id < 3 THEN DELETE WHEN MATCHED THEN UPDATE SET to_id = coalesce(to_id, 0) + 1',
 		'WHEN MATCHED THEN DELETE', 'WHEN MATCHED AND from_id = j THEN DO NOTHING WHEN MATCHED THEN UPDATE SET from_id = j, to_id = i', 'WHEN MATCHED THEN UPDATE SET id = id + 300');
@@ -224,7 +243,7 @@ sub copy_statement
 	my ($self) = @_;
 
 	return pick('COPY links TO STDOUT', 'COPY (SELECT * FROM links ORDER BY id, from_id, to_id) TO STDOUT') if chance(0.4);
-	my @lines = map { my $r = $self->row; $r =~ s/[()]//g; $r =~ s/NULL/\\N/g; join "\t", split /, /, $r } 1 .. between(1, 3);
+	my @lines = map { my $r = $self->row($_); $r =~ s/[()]//g; $r =~ s/NULL/\\N/g; join "\t", split /, /, $r } $self->new_ids(between(1, 3));
 	return join "\n", 'COPY links FROM STDIN', @lines, '';
 }
 
@@ -277,7 +296,8 @@ sub definition
 	my $mode = 'LOCK TABLE links IN ' . pick('ACCESS SHARE', 'ROW SHARE', 'ROW EXCLUSIVE', 'SHARE UPDATE EXCLUSIVE', 'SHARE', 'SHARE ROW EXCLUSIVE', 'EXCLUSIVE', 'ACCESS EXCLUSIVE') . ' MODE' . pick('', '', ' NOWAIT');
 	my $physical = $self->{mode} eq 'physical';
 
-	return pick($mode, $mode, 'ANALYZE links', 'REINDEX TABLE links', 'TRUNCATE links' . ($self->{files} ? ' CASCADE' : ''),
+	# whether a cursor of ours has an index open is up to the plan
+	return pick($mode, $mode, 'ANALYZE links', $self->{cursor} ? () : 'REINDEX TABLE links', 'TRUNCATE links' . ($self->{files} ? ' CASCADE' : ''),
 		'CREATE INDEX ON links ' . pick('(to_id)', '(from_id)', '(from_id, to_id)', '(to_id) WHERE from_id = 1', '((from_id + to_id))', '(id) INCLUDE (to_id)'),
 		$self->{mode} ne 'ordered' ? 'CREATE UNIQUE INDEX ON links ' . pick('(from_id, to_id)', '(to_id)') : (),
 		'ALTER TABLE links ALTER to_id SET DEFAULT 5', 'ALTER TABLE links ADD CHECK (to_id < ' . pick(4, 1000) . ')');
@@ -298,6 +318,21 @@ sub maintain
 	push @all, 'CLUSTER links USING links_pkey' if $rewrite && $self->{key} =~ /^PRIMARY/ && $self->{mode} ne 'physical';
 	push @all, ("VACUUM (TRUNCATE off$cleanup) links") x 6 if $self->{mode} ne 'physical';
 	return pick(@all);
+}
+
+# A change or a lock of one of the few rows that all sessions are after.
+sub contend
+{
+	my ($self) = @_;
+	my $id = between(1, $self->{hot});
+	my $kind = rand();
+
+	$self->{single} = 1;
+	return 'UPDATE links SET ' . $self->assignment . " WHERE id = $id" . $self->returning if $kind < 0.4;
+	return "DELETE FROM links WHERE id = $id" . $self->returning if $kind < 0.5;
+	return "SELECT * FROM links WHERE id = $id FOR " . $self->strength if $kind < 0.7;
+	return 'INSERT INTO links VALUES ' . $self->row($self->{ids} + between(1, 2)) . ' ON CONFLICT (id) DO UPDATE SET to_id = coalesce(links.to_id, 0) + 1' . $self->returning if $kind < 0.8 && $self->{key} !~ /DEFERRABLE/;
+	return 'INSERT INTO links VALUES ' . $self->row($self->{ids} + between(1, 2));
 }
 
 # A statement in a transaction.
