@@ -6,7 +6,7 @@
 #
 #   physical   any condition; only sequential scans, and nothing that lets places be used again
 #   index      conditions on id; only index scans
-#   ordered    any plan; the rows are locked in the order of their ids first, in a CTE
+#   ordered    any plan; all rows are locked in the order of their ids first
 package Generator;
 
 use strict;

@@ -75,18 +75,20 @@ sub by_id
 	return 'id > 0 AND coalesce(to_id, 0) + 0 ' . pick('<', '>', '=') . ' ' . $self->end;
 }
 
-# What a change of several rows starts with and its condition, which may be of one row.
+# The condition of a change of several rows, or of one (then {single} is set).
 sub target
 {
 	my ($self, $lock) = @_;
 	my $m = $self->{mode};
 
 	$self->{single} = 1;
-	return ('', '', 'id = ' . $self->id) if chance(0.35) || $m eq 'ordered' && ($self->{pair} || $self->{second});
+	return 'id = ' . $self->id if chance(0.35) || $m eq 'ordered' && ($self->{pair} || $self->{second});
 	$self->{single} = 0;
-	return ('', '', $self->where) if $m eq 'physical';
-	return ('', '', $self->by_id) if $m eq 'index';
-	return ('WITH k AS MATERIALIZED (SELECT id AS kid FROM links WHERE ' . $self->where . ' ORDER BY id FOR ' . ($lock || 'UPDATE') . ') ', 'k', 'id = kid');
+	return $self->where if $m eq 'physical';
+	return $self->by_id if $m eq 'index';
+
+	# all are locked before the first is changed
+	return 'id = ANY (ARRAY(SELECT id FROM links WHERE ' . $self->where . " ORDER BY id FOR $lock))";
 }
 
 sub row
@@ -191,10 +193,10 @@ sub insert
 sub update
 {
 	my ($self) = @_;
-	my ($with, $from, $where) = $self->target('NO KEY UPDATE');
+	my $where = $self->target('NO KEY UPDATE');
 	my $kind = rand();
 
-	if ($kind < 0.8) { return "${with}UPDATE links SET " . $self->assignment . ($from ? " FROM $from" : '') . " WHERE $where" . $self->returning }
+	if ($kind < 0.8) { return "UPDATE links SET " . $self->assignment . " WHERE $where" . $self->returning }
 	return 'UPDATE links SET to_id = b.id FROM links b WHERE links.id = ' . $self->id . ' AND b.id = ' . pick($self->id, 'links.from_id') . ' RETURNING links.id, links.to_id' if $kind < 0.9;
 	return 'UPDATE links SET to_id = (SELECT max(id) FROM links b WHERE b.from_id = links.to_id) WHERE id = ' . $self->id if $kind < 0.95;
 	return 'UPDATE links SET from_id = 1 WHERE id = ' . $self->id . ' AND EXISTS (SELECT FROM links b WHERE b.id = links.to_id)';
@@ -203,10 +205,10 @@ sub update
 sub delete
 {
 	my ($self) = @_;
-	my ($with, $from, $where) = $self->target;
+	my $where = $self->target('UPDATE');
 
 	return 'DELETE FROM links USING links b WHERE links.id = ' . $self->id . ' AND b.id = links.to_id RETURNING links.id' if chance(0.12);
-	return "${with}DELETE FROM links" . ($from ? " USING $from" : '') . " WHERE $where" . $self->returning;
+	return "DELETE FROM links WHERE $where" . $self->returning;
 }
 
 sub merge
