@@ -6,6 +6,7 @@
 #   make -C test/unit check    unit tests of the store, without PostgreSQL
 #   make torture               crash torture (CYCLES=200 SEED=1), on a private copy
 #   make differential          random schedules on heap and on doublets; SCHEDULES=20000 SEED=... JOBS=3
+#   make mutation              do the tests see faults that are planted in a copy
 #
 # ./run test does all of it on a private copy, with a server of its own.
 
@@ -47,5 +48,10 @@ torture:
 differential:
 	RUN_ONLY="build tap" RUN_TAP=test/t/012_differential.pl DIFF_SCHEDULES=$(or $(SCHEDULES),20000) \
 		DIFF_SEED=$(or $(SEED),$(shell date +%s)) DIFF_JOBS=$(JOBS) $(srcdir)/run test
+
+# Do the tests see planted faults?  FAULTS="lock_bit no_queue" for some of them (test/mutation).
+.PHONY: mutation
+mutation:
+	perl $(srcdir)/test/mutation/run.pl $(FAULTS)
 
 -include $(SOURCES:.c=.d)

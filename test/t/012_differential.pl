@@ -5,6 +5,7 @@
 # DIFF_JOBS        processes that share them (3): most of the time of one goes by in waiting for its turn on a processor
 # DIFF_FIRST       number of the first schedule (1)
 # DIFF_CONF        further lines for postgresql.conf, separated by ;
+# DIFF_STOP        stop at the first difference, as it is
 # TEST_AM          another access method than doublets; heap proves the tester
 use strict;
 use warnings;
@@ -46,13 +47,14 @@ for my $job (1 .. $jobs)
 	next unless $share;
 	push @running, { out => \$out, name => "schedules $next to " . ($next + $share - 1) . " of seed $seed" };
 	$running[-1]{run} = IPC::Run::start([ $^X, 'test/differential/run.pl', '--host', $node->host, '--port', $node->port, '--user', getpwuid($<),
-			'--seed', $seed, '--first', $next, '--schedules', $share, '--other', $am, '--name', "diff$job" ], '<', \'', '>', \$out, '2>&1');
+			'--seed', $seed, '--first', $next, '--schedules', $share, '--other', $am, '--name', "diff$job", $ENV{DIFF_STOP} ? qw(--most 1 --no-shrink) : () ], '<', \'', '>', \$out, '2>&1');
 	$next += $share;
 }
 while (grep { $_->{run}->pumpable } @running)
 {
 	$_->{run}->pumpable && $_->{run}->pump_nb for @running;
 	select undef, undef, undef, 0.2;
+	if ($ENV{DIFF_STOP} && grep { ${ $_->{out} } =~ /^===/m } @running) { $_->{run}->signal('TERM') for @running }
 }
 for my $r (@running)
 {
