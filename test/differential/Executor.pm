@@ -35,13 +35,11 @@ sub _open
 }
 
 # Leave no process stopped.
-sub DESTROY
-{
-	my ($self) = @_;
+my %stopped;
+END { local $?; kill CONT => keys %stopped if %stopped }
 
-	local $?;
-	kill CONT => $_->pid for grep { !$_->lost } $self->_sessions;
-}
+sub _stop { my ($w) = @_; kill STOP => $w->pid; $stopped{ $w->pid } = 1 }
+sub _go_on { my ($w) = @_; kill CONT => $w->pid; delete $stopped{ $w->pid } }
 
 sub control { my ($self) = @_; $self->_open(0); return $self->{control} }
 sub _sessions { return grep { $_ } @{ $_[0]->{session} } }
@@ -55,7 +53,7 @@ sub reconnect
 	{
 		unless ($w->lost)
 		{
-			kill CONT => $w->pid;
+			_go_on($w);
 			kill TERM => $w->pid;
 		}
 		$w->close;
@@ -112,7 +110,7 @@ sub _run
 	my $spent = 0;
 	my $pause = 0.001;
 
-	kill CONT => $w->pid if delete $self->{stopped}{$s};
+	_go_on($w) if delete $self->{stopped}{$s};
 	until ($w->wait($pause))
 	{
 		$spent += $pause;
@@ -122,7 +120,7 @@ sub _run
 		if ($state->{$s}[0])
 		{
 			$w->wait(0) and last;
-			kill STOP => $w->pid;
+			_stop($w);
 			$self->{stopped}{$s} = 1;
 			$self->_take($s);
 			return $state;
@@ -217,7 +215,7 @@ sub _cancel
 
 	$self->_note("s$s is cancelled ($why)");
 	kill INT => $w->pid;
-	kill CONT => $w->pid if delete $self->{stopped}{$s};
+	_go_on($w) if delete $self->{stopped}{$s};
 	for (1 .. $patience * 1000)
 	{
 		last if $w->wait(0.001) || $w->pending < $before;
