@@ -29,11 +29,11 @@ sub new
 		mode => pick(qw(physical physical physical index index ordered ordered ordered)),
 		levels => pick('rc', 'rc', 'rc', 'rr', 'mixed', 'mixed', 'ser'),
 		ids => pick(4, 6, 10), hot => pick(1, 2, 2, 3), ends => pick(3, 6),
-		maintenance => chance(0.25), cursors => chance(0.25), two_phase => chance(0.12), copy => chance(0.2),
+		maintenance => chance(0.25), cursors => chance(0.25), two_phase => chance(0.12), copy => chance(0.2), gates => $sessions > 1 && chance(0.25),
 		gids => 0,
 	}, $class;
 	# what the rule for serializable schedules (Compare.pm) could not replay
-	@$self{qw(maintenance two_phase named held)} = (0, 0, -1, 1) if $self->{levels} eq 'ser';
+	@$self{qw(maintenance two_phase gates named held)} = (0, 0, 0, -1, 1) if $self->{levels} eq 'ser';
 	return $self;
 }
 
@@ -121,7 +121,7 @@ sub schedule
 		my @list = @settings ? join('; ', @settings) : ();
 		my $length = between(4, 12);
 
-		$self->{prepared} = [];
+		@$self{qw(prepared shut)} = ([], 0);
 		$self->{named} = $self->{held} = 0 if $self->{levels} ne 'ser';
 		until (@list >= $length)
 		{

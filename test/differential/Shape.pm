@@ -15,6 +15,20 @@ BEGIN
   RETURN 'inserted';
 EXCEPTION WHEN unique_violation OR foreign_key_violation OR check_violation THEN RETURN SQLSTATE;
 END $$;
+CREATE FUNCTION gate(k bigint, at bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  IF k = at THEN
+    PERFORM pg_advisory_lock_shared(1);
+    PERFORM pg_advisory_unlock_shared(1);
+  END IF;
+  RETURN true;
+END $$;
+CREATE FUNCTION gated(k bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  PERFORM pg_advisory_lock_shared(1);
+  PERFORM pg_advisory_unlock_shared(1);
+  RETURN k;
+END $$;
 CREATE FUNCTION count_links() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT count(*) FROM links';
 CREATE FUNCTION log_row() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -98,6 +112,8 @@ sub shape
 
 	my @kinds = ('(from_id)', '(to_id)', '(from_id, to_id)', '(to_id, from_id)', '((from_id + to_id))', '(to_id) WHERE from_id > 2', '(id) INCLUDE (to_id)', '(to_id DESC)',
 		$self->{three} ? () : ('(type_id)', '(from_id, type_id)'));
+	push @kinds, ('(gated(to_id))') x 8 if $self->{gates};
+
 	# in which order an index with id behind gives ids is not told
 	push @kinds, '(type_id, id)' unless $m eq 'index' || $self->{three};
 	if ($m ne 'index' && chance(0.12) && !$self->{three})

@@ -75,6 +75,9 @@ sub by_id
 	return 'id > 0 AND coalesce(to_id, 0) + 0 ' . pick('<', '>', '=') . ' ' . $self->end;
 }
 
+# A gate that another session may have shut: the statement stops at that row.
+sub gate { my ($self) = @_; return $self->{gates} && chance(0.35) ? ' AND gate(id, ' . $self->id . ')' : '' }
+
 # The condition of a change of several rows, or of one (then {single} is set).
 sub target
 {
@@ -82,14 +85,16 @@ sub target
 	my $m = $self->{mode};
 
 	$self->{single} = 1;
-	return 'id = ' . $self->id if chance(0.35) || $m eq 'ordered' && ($self->{pair} || $self->{second});
+	return 'id = ' . $self->id . $self->gate if chance(0.35) || $m eq 'ordered' && ($self->{pair} || $self->{second});
 	$self->{single} = 0;
-	return $self->where if $m eq 'physical';
-	return $self->by_id if $m eq 'index';
+	return $self->gated_where if $m eq 'physical';
+	return $self->by_id . $self->gate if $m eq 'index';
 
 	# all are locked before the first is changed
-	return 'id = ANY (ARRAY(SELECT id FROM links WHERE ' . $self->where . " ORDER BY id FOR $lock))";
+	return 'id = ANY (ARRAY(SELECT id FROM links WHERE ' . $self->gated_where . " ORDER BY id FOR $lock))";
 }
+
+sub gated_where { my ($self) = @_; my $gate = $self->gate; return $gate ? '(' . $self->where . ")$gate" : $self->where }
 
 sub row
 {
@@ -132,7 +137,7 @@ sub all_columns { my ($self) = @_; return join ', ', @{ $self->{columns} } }
 sub select_rows
 {
 	my ($self) = @_;
-	my $where = $self->where;
+	my $where = $self->gated_where;
 	my $all = $self->all_columns;
 	my $some = $self->typed ? 'type_id' : 'from_id';
 
@@ -161,9 +166,9 @@ sub lock_rows
 	my $kind = rand();
 
 	return "SELECT * FROM links WHERE id = " . $self->id . " $lock$policy" if $kind < 0.4;
-	return "SELECT * FROM links WHERE " . $self->where . " $lock$policy" if $kind < 0.55 && $self->{mode} eq 'physical';
+	return "SELECT * FROM links WHERE " . $self->gated_where . " $lock$policy" if $kind < 0.55 && $self->{mode} eq 'physical';
 	return "SELECT a.id, b.id FROM links a JOIN links b ON b.id = a.to_id WHERE " . $self->condition('a.from_id') . " ORDER BY a.id, b.id $lock OF a$policy" if $kind < 0.62;
-	return "SELECT id FROM links WHERE " . $self->where . " ORDER BY id LIMIT 2 $lock$policy" if $kind < 0.72;
+	return "SELECT id FROM links WHERE " . $self->gated_where . " ORDER BY id LIMIT 2 $lock$policy" if $kind < 0.72;
 	return "SELECT * FROM links WHERE " . $self->where . " ORDER BY $all $lock$policy";
 }
 
@@ -342,6 +347,15 @@ sub inside
 {
 	my ($self) = @_;
 
+	if ($self->{shut})
+	{
+		return 'SELECT pg_advisory_unlock(1)' if --$self->{shut} == 0;
+	}
+	elsif ($self->{gates} && chance(0.12))
+	{
+		$self->{shut} = between(2, 6);
+		return 'SELECT pg_advisory_lock(1)';
+	}
 	return $self->definition if $self->{maintenance} && chance(0.06);
 	return $self->cursor if $self->{cursors} && chance(0.4);
 	return $self->copy_statement if $self->{copy} && chance(0.2);
