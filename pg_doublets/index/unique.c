@@ -40,6 +40,9 @@ typedef enum Conflict
 /*
  * Look for another announced version, live or perhaps so, with the same key.  Store
  * lock held exclusively.  For CONFLICT_WAIT *dirty tells whom to wait for.
+ *
+ * There is more than one only under a deferrable constraint.  Then the one that came first counts, and
+ * a version that has taken its announcement over (DBL_F_SETTLED) came with the first of its chain.
  */
 static Conflict
 find_conflict(DblStore *store, const DblIndexShape *shape, const DblVersion *mine, DblSlot self,
@@ -53,6 +56,7 @@ find_conflict(DblStore *store, const DblIndexShape *shape, const DblVersion *min
 	DblSlot		slots[CHUNK];
 	bool		narrowed = false;
 	bool		check_type = false;
+	Conflict	result = CONFLICT_NONE;
 	uint32		got;
 
 	if (shape->kind == DBL_KEY_TYPE_ID)
@@ -73,6 +77,8 @@ find_conflict(DblStore *store, const DblIndexShape *shape, const DblVersion *min
 		second.hi = second.with_null ? 0 : mine->key[shape->col[1]];
 	}
 
+	dirty->xmin = dirty->xmax = InvalidTransactionId;
+	dirty->speculativeToken = 0;
 	memset(&cursor, 0, sizeof(cursor));
 	do
 	{
@@ -80,21 +86,26 @@ find_conflict(DblStore *store, const DblIndexShape *shape, const DblVersion *min
 		for (uint32 i = 0; i < got; i++)
 		{
 			DblVersion *v = dbl_version(store, slots[i]);
+			SnapshotData look;
 
 			if (slots[i] == self || !(v->flags & DBL_F_ANNOUNCED(shape->kind)))
+				continue;
+			if (result != CONFLICT_NONE && !(v->flags & DBL_F_SETTLED))
 				continue;
 			if (check_type && (DblVersionIsNull(v, DBL_TYPE) != DblVersionIsNull(mine, DBL_TYPE) ||
 							   v->key[DBL_TYPE] != mine->key[DBL_TYPE]))
 				continue;
-			InitDirtySnapshot(*dirty);
-			if (!dbl_visible(v, dirty))
+			InitDirtySnapshot(look);
+			if (!dbl_visible(v, &look))
 				continue;
-			if (TransactionIdIsValid(dirty->xmin) || TransactionIdIsValid(dirty->xmax))
-				return CONFLICT_WAIT;
-			return CONFLICT_CERTAIN;
+			*dirty = look;
+			result = TransactionIdIsValid(look.xmin) || TransactionIdIsValid(look.xmax) ?
+				CONFLICT_WAIT : CONFLICT_CERTAIN;
+			if (v->flags & DBL_F_SETTLED)
+				return result;
 		}
 	} while (got == CHUNK);
-	return CONFLICT_NONE;
+	return result;
 }
 
 /*

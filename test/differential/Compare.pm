@@ -10,21 +10,25 @@ use Executor;
 our $functions = <<'SQL';
 CREATE FUNCTION disagreements() RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
+  pairs text := '(SELECT string_agg(a::text || b::text, '' '' ORDER BY a::text, b::text) FROM links a, LATERAL (SELECT b FROM links b WHERE b.id = a.to_id UNION ALL SELECT b FROM links b WHERE b.from_id = a.from_id AND b.to_id = a.to_id) x)';
+  seq text := 'SELECT ARRAY[';
   whole text := 'SELECT ARRAY[';
   narrow text := 'SELECT ARRAY[';
-  seq_whole text[]; seq_narrow text[]; got text[]; way text; what text; comma text := '';
+  all_rows text; seq_whole text[]; seq_narrow text[]; got text[]; what text; comma text := '';
 BEGIN
-  FOR what IN SELECT attname FROM pg_attribute WHERE attrelid = 'links'::regclass AND attnum > 0 ORDER BY attnum LOOP
-    whole := whole || comma || format('(SELECT string_agg(l::text, '' '' ORDER BY l::text) FROM (SELECT l FROM links l WHERE %1$I >= -9223372036854775808 UNION ALL SELECT l FROM links l WHERE %1$I IS NULL) x)', what);
-    narrow := narrow || comma || format('(SELECT string_agg(l::text, '' '' ORDER BY l) FROM (SELECT %1$I l FROM links WHERE %1$I >= -9223372036854775808) x)', what);
-    comma := ',';
-  END LOOP;
-  whole := whole || ', (SELECT string_agg(a::text || b::text, '' '' ORDER BY a::text, b::text) FROM links a, LATERAL (SELECT b FROM links b WHERE b.id = a.to_id UNION ALL SELECT b FROM links b WHERE b.from_id = a.from_id AND b.to_id = a.to_id) x)]';
-  narrow := narrow || ']';
   PERFORM set_config('enable_indexscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('enable_indexonlyscan', 'off', true),
     set_config('enable_seqscan', 'on', true), set_config('max_parallel_workers_per_gather', '0', true);
-  EXECUTE whole INTO seq_whole;
-  EXECUTE narrow INTO seq_narrow;
+  EXECUTE 'SELECT string_agg(l::text, '' '' ORDER BY l::text), ARRAY[' || pairs || '] FROM links l' INTO all_rows, seq_whole;
+  FOR what IN SELECT attname FROM pg_attribute WHERE attrelid = 'links'::regclass AND attnum > 0 ORDER BY attnum LOOP
+    seq := seq || comma || format('string_agg(%1$I::text, '' '' ORDER BY %1$I)', what);
+    whole := whole || comma || format('(SELECT string_agg(l::text, '' '' ORDER BY l::text) FROM (SELECT l FROM links l WHERE %1$I >= -9223372036854775808 UNION ALL SELECT l FROM links l WHERE %1$I IS NULL) x)', what);
+    narrow := narrow || comma || format('(SELECT string_agg(%1$I::text, '' '' ORDER BY %1$I) FROM links WHERE %1$I >= -9223372036854775808)', what);
+    comma := ',';
+    seq_whole := all_rows || seq_whole;
+  END LOOP;
+  whole := whole || ', ' || pairs || ']';
+  narrow := narrow || ']';
+  EXECUTE seq || '] FROM links' INTO seq_narrow;
   PERFORM set_config('enable_seqscan', 'off', true), set_config('enable_indexscan', 'on', true);
   EXECUTE whole INTO got;
   IF got IS DISTINCT FROM seq_whole THEN RETURN NEXT format('index scans: %s', got); END IF;

@@ -108,12 +108,13 @@ sub _run
 	my ($self, $s) = @_;
 	my $w = $self->{session}[$s];
 	my $spent = 0;
-	my $pause = 0.001;
+	my $pause = 0.002;
 
 	_go_on($w) if delete $self->{stopped}{$s};
 	until ($w->wait($pause))
 	{
 		$spent += $pause;
+		$pause = 0.02 if ($pause *= 1.5) > 0.02;
 		next unless _sleeps($w->pid) || $spent > 1;
 		my $state = $self->_ask;
 
@@ -125,7 +126,6 @@ sub _run
 			$self->_take($s);
 			return $state;
 		}
-		$pause = 0.02 if ($pause *= 1.5) > 0.02;
 		if ($spent > $patience)
 		{
 			my ($answer) = $self->{control}->query('SELECT wait_event_type, wait_event, state FROM pg_stat_activity WHERE pid = ' . $w->pid);

@@ -23,12 +23,6 @@ BEGIN
   END IF;
   RETURN true;
 END $$;
-CREATE FUNCTION gated(k bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE AS $$
-BEGIN
-  PERFORM pg_advisory_lock_shared(1);
-  PERFORM pg_advisory_unlock_shared(1);
-  RETURN k;
-END $$;
 CREATE FUNCTION count_links() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT count(*) FROM links';
 CREATE FUNCTION log_row() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -112,8 +106,6 @@ sub shape
 
 	my @kinds = ('(from_id)', '(to_id)', '(from_id, to_id)', '(to_id, from_id)', '((from_id + to_id))', '(to_id) WHERE from_id > 2', '(id) INCLUDE (to_id)', '(to_id DESC)',
 		$self->{three} ? () : ('(type_id)', '(from_id, type_id)'));
-	push @kinds, ('(gated(to_id))') x 8 if $self->{gates};
-
 	# in which order an index with id behind gives ids is not told
 	push @kinds, '(type_id, id)' unless $m eq 'index' || $self->{three};
 	if ($m ne 'index' && chance(0.12) && !$self->{three})

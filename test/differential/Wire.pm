@@ -7,7 +7,6 @@ package Wire;
 
 use strict;
 use warnings;
-use IO::Select;
 use IO::Socket::UNIX;
 use Socket;
 use Time::HiRes 'time';
@@ -16,9 +15,10 @@ sub connect
 {
 	my ($class, $dir, $port, $db, $user, $app) = @_;
 	my $sock = IO::Socket::UNIX->new(Type => SOCK_STREAM, Peer => "$dir/.s.PGSQL.$port") or die "cannot connect to $dir:$port: $!\n";
-	my $self = bless { sock => $sock, in => '', pid => 0, pending => 0, out => [], rows => [], answers => [], copy => [], select => IO::Select->new($sock) }, $class;
+	my $self = bless { sock => $sock, in => '', pid => 0, pending => 0, out => [], rows => [], answers => [], copy => [], mask => '' }, $class;
 	my $start = pack('N', 196608) . join('', map { "$_\0" } 'user', $user, 'database', $db, 'application_name', $app) . "\0";
 
+	vec($self->{mask}, fileno $sock, 1) = 1;
 	$self->_put(pack('N', length($start) + 4) . $start);
 	$self->{pending} = 1;
 	$self->wait(60) or die "cannot connect to $dir:$port: no answer\n";
@@ -69,12 +69,11 @@ sub wait
 {
 	my ($self, $seconds) = @_;
 	my $end = time + $seconds;
+	my $left = $seconds;
 
 	while ($self->{pending})
 	{
-		my $left = $end - time;
-
-		return 0 unless $self->{select}->can_read($left > 0 ? $left : 0);
+		return 0 unless select my $ready = $self->{mask}, undef, undef, $left > 0 ? $left : 0;
 		unless (sysread $self->{sock}, $self->{in}, 65536, length $self->{in})
 		{
 			$self->{lost} = 1;
@@ -83,6 +82,7 @@ sub wait
 			last;
 		}
 		$self->_parse;
+		$left = $end - time if $self->{pending};
 	}
 	return 1;
 }
