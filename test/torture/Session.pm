@@ -56,6 +56,8 @@ sub sqlstate
 {
 	my ($text) = @_;
 
+	# the session is about to be ended
+	return $1 if $text =~ /WARNING:\s+(57P0\d)/;
 	return $text =~ /ERROR:\s+(\w{5})\b/ ? $1 : $text =~ /(?:FATAL|PANIC)/ ? 'FATAL' : '';
 }
 

@@ -194,7 +194,10 @@ sub kill_server
 {
 	my @pids = (postmaster_pid(), processes(qr/./));
 
+	# backends notice, finish what they are at, and clean up: or they are all gone at once
 	$node->kill9;
+	sleep rand() if rand() < 0.5;
+	kill 'KILL', grep { $_ } @pids;
 	wait_gone(@pids);
 	return;
 }
@@ -240,7 +243,7 @@ sub recover
 		if (@pids && kill 0, $pids[0])
 		{
 			# it came up, or is about to fail: kill it there
-			kill 'KILL', $pids[0];
+			kill 'KILL', @pids;
 		}
 		wait_gone(@pids);
 		$kills{recovery}++;
