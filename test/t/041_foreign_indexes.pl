@@ -18,7 +18,7 @@ CREATE INDEX three ON links (from_id, to_id, type_id);
 CREATE INDEX part ON links (to_id) WHERE type_id = 1;
 CREATE INDEX expr ON links ((from_id + to_id));
 CREATE INDEX covering ON links (to_id) INCLUDE (id);
-CREATE INDEX array ON links USING gin ((ARRAY[from_id, to_id]));
+CREATE INDEX ends ON links USING gin ((ARRAY[from_id, to_id]));
 CREATE INDEX hash ON links USING hash ((to_id + 0));
 CREATE INDEX brin ON links USING brin (id) WITH (pages_per_range = 2);
 CREATE FUNCTION differences() RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -105,7 +105,6 @@ for my $round (1 .. 3)
 {
 	$node->safe_psql($db, sprintf($fill, 200_000 * $round, 200_000 * $round + 20_000));
 	$node->safe_psql($db, "DELETE FROM links WHERE id >= @{[ 200_000 * $round ]} AND id % 2 = 0");
-	my ($rc, $out, $err) = $node->psql($db, 'VACUUM (INDEX_CLEANUP on) links', extra_params => [], on_error_stop => 0, timeout => 60) if $round == 3;
 	if ($round < 3)
 	{
 		# sleeps between blocks, also those of indexes, so that it is caught in a pass
@@ -117,12 +116,11 @@ for my $round (1 .. 3)
 		ok($node->poll_query_until($db, "SELECT count(*) = 1 FROM pg_stat_progress_vacuum WHERE pid = $pid AND phase = '$phase'"), "VACUUM is in phase \"$phase\"");
 		$node->safe_psql($db, "SELECT pg_cancel_backend($pid)");
 		ok($node->poll_query_until($db, "SELECT count(*) = 0 FROM pg_stat_progress_vacuum WHERE pid = $pid"), 'VACUUM is cancelled');
-		$vacuum->{run}->finish if $vacuum->{run} && 0;
 		eval { $vacuum->quit };
 	}
 	refill(4000);
 	same("VACUUM cancelled, round $round");
-	$node->safe_psql($db, 'VACUUM (FREEZE) links') if $round == 2;
+	$node->safe_psql($db, 'VACUUM (FREEZE) links') unless $round == 1;
 	refill(4000);
 	same("VACUUM, round $round");
 }
