@@ -32,6 +32,7 @@
 #include "commands/tablecmds.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "parser/parse_type.h"
 #include "storage/lmgr.h"
 #include "tcop/utility.h"
 #include "utils/guc.h"
@@ -278,14 +279,31 @@ adopt_constraint(Oid relid, Constraint *con)
 		con->access_method = pstrdup("doublets_tree");
 }
 
-static void
-refuse_type_change(Oid relid)
+/*
+ * ALTER COLUMN ... TYPE on a table that is ours: refused, unless there is nothing to it.  Returns true if the
+ * command is to be left out, as core would make btrees of the native indexes.  What makes no sense is core's to refuse.
+ */
+static bool
+check_type_change(AlterTableCmd *cmd, Oid relid)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("cannot change the type of a column of links table \"%s\"", get_rel_name(relid)),
-			 errdetail("A links table has three or four columns of type bigint."),
-			 errhint("To change values, use UPDATE.")));
+	ColumnDef  *def = castNode(ColumnDef, cmd->def);
+	Type		type;
+	bool		same;
+
+	if (get_attnum(relid, cmd->name) <= 0)
+		return false;
+	type = LookupTypeName(NULL, def->typeName, NULL, true);
+	if (type == NULL)
+		return false;
+	same = typeTypeId(type) == INT8OID && def->raw_default == NULL && def->collClause == NULL;
+	ReleaseSysCache(type);
+	if (!same)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot change the type of a column of links table \"%s\"", get_rel_name(relid)),
+				 errdetail("A links table has three or four columns of type bigint."),
+				 errhint("To change values, use UPDATE.")));
+	return true;
 }
 
 /*
@@ -368,7 +386,11 @@ before_alter_table(PlannedStmt *pstmt, Oid *promoted)
 		Constraint *con;
 
 		if (cmd->subtype == AT_AlterColumnType && ours)
-			refuse_type_change(relid);
+		{
+			if (check_type_change(cmd, relid))
+				stmt->cmds = foreach_delete_current(stmt->cmds, lc);
+			continue;
+		}
 		if (cmd->subtype != AT_AddConstraint || !IsA(cmd->def, Constraint))
 			continue;
 		con = (Constraint *) cmd->def;

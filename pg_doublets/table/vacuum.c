@@ -194,6 +194,14 @@ check_failsafe(VacuumState *vac)
 /* --- dead TIDs --------------------------------------------------------------- */
 
 static void
+warn_not_parallel(VacuumState *vac)
+{
+	ereport(WARNING,
+			(errmsg("disabling parallel option of vacuum on \"%s\" --- cannot vacuum temporary tables in parallel",
+					vac->relname)));
+}
+
+static void
 dead_items_alloc(VacuumState *vac, int nworkers)
 {
 	int			work_mem = IsAutoVacuumWorkerProcess() && autovacuum_work_mem != -1 ?
@@ -201,7 +209,11 @@ dead_items_alloc(VacuumState *vac, int nworkers)
 	int64		max_items;
 
 	if (vac->one_pass)
+	{
+		if (nworkers > 0 && vac->nindexes > 1 && RelationUsesLocalBuffers(vac->rel))
+			warn_not_parallel(vac);
 		return;
+	}
 
 	max_items = MAXDEADITEMS(work_mem * 1024L);
 	max_items = Min(max_items, INT_MAX);
@@ -218,9 +230,7 @@ dead_items_alloc(VacuumState *vac, int nworkers)
 											(int) max_items, vac->verbose ? INFO : DEBUG2,
 											vac->bstrategy);
 		else if (nworkers > 0)
-			ereport(WARNING,
-					(errmsg("disabling parallel option of vacuum on \"%s\" --- cannot vacuum temporary tables in parallel",
-							vac->relname)));
+			warn_not_parallel(vac);
 		if (vac->pvs != NULL)
 		{
 			vac->dead_items = parallel_vacuum_get_dead_items(vac->pvs);

@@ -222,3 +222,15 @@ ROLLBACK;
 SELECT * FROM state();
 \d links
 DROP TABLE links CASCADE;
+\echo == a type that stays
+CREATE TABLE links (id bigint PRIMARY KEY, from_id bigint DEFAULT 3, to_id bigint, type_id bigint NOT NULL);
+CREATE INDEX by_source ON links (from_id);
+INSERT INTO links SELECT i, i % 10, i % 7, i % 3 FROM generate_series(1, 300) i;
+ALTER TABLE links ALTER id TYPE bigint, ALTER from_id SET DATA TYPE int8, ALTER to_id SET DEFAULT 5;
+ALTER TABLE links ALTER to_id TYPE pg_catalog.int8;
+ALTER TABLE links ALTER nothing TYPE bigint;
+ALTER TABLE links ALTER ctid TYPE bigint;
+ALTER TABLE links ALTER to_id TYPE nothing;
+INSERT INTO links (id, type_id) VALUES (1, 1), (1000, 1) ON CONFLICT (id) DO NOTHING RETURNING *;
+\d links
+DROP TABLE links;

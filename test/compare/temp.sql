@@ -54,6 +54,10 @@ ROLLBACK;
 BEGIN;
 SELECT count(*) FROM p;
 PREPARE TRANSACTION 'compare_temp';
+CREATE TEMP TABLE n (id bigint PRIMARY KEY, from_id bigint, to_id bigint, type_id bigint);
+CREATE INDEX ON n (from_id);
+VACUUM (PARALLEL 2) n;
+VACUUM (PARALLEL 0) n;
 \echo == on commit delete rows
 CREATE TEMP TABLE d (id bigint PRIMARY KEY, from_id bigint, to_id bigint, type_id bigint) ON COMMIT DELETE ROWS;
 CREATE INDEX ON d (from_id);
