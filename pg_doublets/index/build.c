@@ -33,7 +33,7 @@ typedef struct BuildState
 	Relation	table;
 	Relation	index;
 	DblTable   *t;
-	const DblIndexShape *shape;
+	DblIndexShape shape;
 	Snapshot	snapshot;		/* of a concurrent build, or NULL */
 	TransactionId oldest_xmin;
 
@@ -88,10 +88,10 @@ duplicate(BuildState *b, const DblVersion *v)
 	bool		isnull[2];
 	char	   *key;
 
-	for (int i = 0; i < b->shape->ncols; i++)
+	for (int i = 0; i < b->shape.ncols; i++)
 	{
-		values[i] = Int64GetDatum(v->key[b->shape->col[i]]);
-		isnull[i] = DblVersionIsNull(v, b->shape->col[i]);
+		values[i] = Int64GetDatum(v->key[b->shape.col[i]]);
+		isnull[i] = DblVersionIsNull(v, b->shape.col[i]);
 	}
 	key = BuildIndexValueDescription(b->index, values, isnull);
 	ereport(ERROR,
@@ -147,7 +147,7 @@ same_value(const DblVersion *a, const DblVersion *b, int col)
 static void
 check_one(BuildState *b, const DblVersion *v)
 {
-	const DblIndexShape *shape = b->shape;
+	const DblIndexShape *shape = &b->shape;
 
 	if (!shape->nulls_equal)
 		for (int i = 0; i < shape->ncols; i++)
@@ -188,7 +188,7 @@ check_one(BuildState *b, const DblVersion *v)
 static void
 check_unique(BuildState *b)
 {
-	DblAccess	access = b->shape->kind == DBL_KEY_TYPE_ID ? DBL_BY_ID : b->shape->access;
+	DblAccess	access = b->shape.kind == DBL_KEY_TYPE_ID ? DBL_BY_ID : b->shape.access;
 	DblRange	all = DBL_RANGE_ALL;
 	DblVersion *alive = palloc(sizeof(DblVersion) * CHUNK);
 	DblSlot    *slots = palloc(sizeof(DblSlot) * CHUNK);
@@ -227,7 +227,7 @@ check_unique(BuildState *b)
 			check_one(b, &alive[i]);
 		CHECK_FOR_INTERRUPTS();
 	} while (got > 0);
-	if (b->have && b->shape->kind == DBL_KEY_TYPE_ID)
+	if (b->have && b->shape.kind == DBL_KEY_TYPE_ID)
 		check_types(b);
 	pfree(alive);
 	pfree(slots);
@@ -242,7 +242,7 @@ count_and_announce(BuildState *b)
 	double		n = 0;
 	uint32		slot = 0;
 	uint32		nslots;
-	uint32		bit = b->shape->unique ? DBL_F_ANNOUNCED(b->shape->kind) : 0;
+	uint32		bit = b->shape.unique ? DBL_F_ANNOUNCED(b->shape.kind) : 0;
 
 	do
 	{
@@ -292,7 +292,7 @@ dbl_ambuild(Relation table, Relation index, IndexInfo *info)
 		b.oldest_xmin = GetOldestNonRemovableTransactionId(table);
 
 	/* VACUUM FULL and CLUSTER build an index that is invalid, for a duplicate maybe, without this check */
-	if (b.shape->unique && info->ii_Unique)
+	if (b.shape.unique && info->ii_Unique)
 		check_unique(&b);
 	result->heap_tuples = result->index_tuples = count_and_announce(&b);
 
@@ -317,7 +317,7 @@ IndexBulkDeleteResult *
 dbl_ambulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 				 IndexBulkDeleteCallback callback, void *state)
 {
-	const DblIndexShape *shape = dbl_index_shape(info->index);
+	DblIndexShape shape = dbl_index_shape(info->index);
 	Relation	table;
 	uint32		slot = 0;
 	uint32		nslots;
@@ -344,7 +344,7 @@ dbl_ambulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 			DblVersion *v = dbl_version(&t->store, slot);
 
 			if ((v->flags & DBL_F_USED) &&
-				(!shape->unique || (v->flags & DBL_F_ANNOUNCED(shape->kind))))
+				(!shape.unique || (v->flags & DBL_F_ANNOUNCED(shape.kind))))
 				found[n++] = slot;
 		}
 		dbl_table_unlock(t);

@@ -125,14 +125,14 @@ describe(Relation index, DblIndexShape *shape)
 	return NULL;
 }
 
-const DblIndexShape *
+DblIndexShape
 dbl_index_shape(Relation index)
 {
 	DblIndexShape shape;
 	const char *reason;
 
 	if (index->rd_amcache != NULL)
-		return (const DblIndexShape *) index->rd_amcache;
+		return *(const DblIndexShape *) index->rd_amcache;
 
 	reason = describe(index, &shape);
 	if (reason != NULL)
@@ -144,13 +144,13 @@ dbl_index_shape(Relation index)
 				 errhint("Set pg_doublets.adopt_indexes to off and use a btree index.")));
 	index->rd_amcache = MemoryContextAlloc(index->rd_indexcxt, sizeof(DblIndexShape));
 	memcpy(index->rd_amcache, &shape, sizeof(DblIndexShape));
-	return (const DblIndexShape *) index->rd_amcache;
+	return shape;
 }
 
 DblKeyKind
 dbl_index_kind(Relation index)
 {
-	return dbl_index_shape(index)->kind;
+	return dbl_index_shape(index).kind;
 }
 
 bool

@@ -40,7 +40,7 @@ typedef enum DblKeyKind
 
 #define DBL_NKEYKINDS	7
 
-/* What one index is; kept in rd_amcache. */
+/* What one index is.  A copy is in rd_amcache, which any invalidation of the relation cache frees. */
 typedef struct DblIndexShape
 {
 	DblKeyKind	kind;
@@ -61,7 +61,7 @@ extern int	dbl_key_columns(DblKeyKind kind, int *cols);
 extern DblAccess dbl_key_access(DblKeyKind kind);
 
 /* Shape of an open index of ours.  Raises 0A000 for one that can't be served. */
-extern const DblIndexShape *dbl_index_shape(Relation index);
+extern DblIndexShape dbl_index_shape(Relation index);
 extern DblKeyKind dbl_index_kind(Relation index);
 
 /*
@@ -163,7 +163,7 @@ typedef struct DblBatchEntry
 
 typedef struct DblIndexScan
 {
-	const DblIndexShape *shape;
+	DblIndexShape shape;
 	MemoryContext parent;		/* where the scan's memory lives */
 	MemoryContext cxt;			/* for large key sets; made when needed, reset by rescan */
 	Relation	rel;			/* the table, and its store */

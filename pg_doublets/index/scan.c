@@ -137,10 +137,10 @@ prepare_items(DblIndexScan *s)
 	int			n1 = dbl_intervals_nranges(first);
 	int			n2;
 
-	s->access = s->shape->access;
+	s->access = s->shape.access;
 	s->filter_col = -1;
 
-	if (s->shape->ncols == 1 || dbl_intervals_is_all(second))
+	if (s->shape.ncols == 1 || dbl_intervals_is_all(second))
 	{
 		dbl_scan_items_of(s, first);
 		return;
@@ -166,7 +166,7 @@ prepare_items(DblIndexScan *s)
 			s->items[i].second = dbl_intervals_envelope(second);
 			s->items[i].narrowed = true;
 		}
-		s->filter_col = s->shape->col[1];
+		s->filter_col = s->shape.col[1];
 		s->filter = second;
 	}
 }
@@ -183,11 +183,11 @@ prepare(IndexScanDesc scan, DblIndexScan *s)
 	{
 		MemoryContext old = MemoryContextSwitchTo(dbl_scan_context(s));
 
-		dbl_keys_parse(s->shape, scan->keyData, scan->numberOfKeys, s->iv);
+		dbl_keys_parse(&s->shape, scan->keyData, scan->numberOfKeys, s->iv);
 		MemoryContextSwitchTo(old);
 	}
 	else
-		dbl_keys_parse(s->shape, scan->keyData, scan->numberOfKeys, s->iv);
+		dbl_keys_parse(&s->shape, scan->keyData, scan->numberOfKeys, s->iv);
 
 	/* before the store is read, the sorting of (type, id) included */
 	if (IsolationIsSerializable())
@@ -195,11 +195,11 @@ prepare(IndexScanDesc scan, DblIndexScan *s)
 
 	if (dbl_intervals_empty(&s->iv[0]) || dbl_intervals_empty(&s->iv[1]))
 	{
-		s->access = s->shape->access;
+		s->access = s->shape.access;
 		s->filter_col = -1;
 		s->nitems = 0;
 	}
-	else if (s->shape->kind == DBL_KEY_TYPE_ID)
+	else if (s->shape.kind == DBL_KEY_TYPE_ID)
 		dbl_typeid_prepare(s, s->rel, s->table);
 	else
 		prepare_items(s);
@@ -250,8 +250,8 @@ take(IndexScanDesc scan, DblIndexScan *s, DblSlot slot, DblVersion *v, int n)
 	bool		visible;
 
 	/* on heap it would have no entry yet, and who looks for conflicts (ON CONFLICT) need not wait for it */
-	if (scan->xs_snapshot->snapshot_type == SNAPSHOT_DIRTY && s->shape->unique &&
-		!(v->flags & DBL_F_ANNOUNCED(s->shape->kind)))
+	if (scan->xs_snapshot->snapshot_type == SNAPSHOT_DIRTY && s->shape.unique &&
+		!(v->flags & DBL_F_ANNOUNCED(s->shape.kind)))
 		return false;
 
 	visible = dbl_visible(v, scan->xs_snapshot);
@@ -406,7 +406,7 @@ collect_parallel(IndexScanDesc scan, DblIndexScan *s, bool backward, int want)
 		LWLockRelease(&p->lock);
 		return 0;
 	}
-	if (s->shape->kind == DBL_KEY_TYPE_ID)
+	if (s->shape.kind == DBL_KEY_TYPE_ID)
 	{
 		p->finished = true;
 		s->sole = true;
@@ -515,18 +515,18 @@ form_itup(IndexScanDesc scan, DblIndexScan *s, const DblVersion *v)
 	bool		nulls = false;
 	Size		size;
 
-	for (int i = 0; i < s->shape->ncols; i++)
-		nulls |= DblVersionIsNull(v, s->shape->col[i]);
+	for (int i = 0; i < s->shape.ncols; i++)
+		nulls |= DblVersionIsNull(v, s->shape.col[i]);
 	size = IndexInfoFindDataOffset(nulls ? INDEX_NULL_MASK : 0);
 	if (nulls)
 		memset(present, 0, sizeof(*present));
-	for (int i = 0; i < s->shape->ncols; i++)
+	for (int i = 0; i < s->shape.ncols; i++)
 	{
-		if (DblVersionIsNull(v, s->shape->col[i]))
+		if (DblVersionIsNull(v, s->shape.col[i]))
 			continue;
 		if (nulls)
 			present->bits[0] |= 1 << i;
-		memcpy(s->itup + size, &v->key[s->shape->col[i]], sizeof(int64));
+		memcpy(s->itup + size, &v->key[s->shape.col[i]], sizeof(int64));
 		size += sizeof(int64);
 	}
 	itup->t_tid = scan->xs_heaptid;
@@ -539,7 +539,7 @@ dbl_amgettuple(IndexScanDesc scan, ScanDirection direction)
 {
 	DblIndexScan *s = (DblIndexScan *) scan->opaque;
 	DblIndexFetch *fetch = (DblIndexFetch *) scan->xs_heapfetch;
-	bool		backward = ScanDirectionIsBackward(direction) != s->shape->desc;
+	bool		backward = ScanDirectionIsBackward(direction) != s->shape.desc;
 	DblBatchEntry *e;
 
 	if (!s->prepared)

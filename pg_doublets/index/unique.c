@@ -136,7 +136,7 @@ bool
 dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relation table,
 			 IndexUniqueCheck check, bool unchanged, IndexInfo *info)
 {
-	const DblIndexShape *shape = dbl_index_shape(index);
+	DblIndexShape shape = dbl_index_shape(index);
 	DblSlot		slot = DblTidToSlot(tid);
 	bool		anynull = false;
 	DblTable   *t;
@@ -144,11 +144,11 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 	dbl_index_check_table(index, table);
 
 	if (check != UNIQUE_CHECK_EXISTING)
-		check_readers(index, table, shape, values, isnull, slot);
+		check_readers(index, table, &shape, values, isnull, slot);
 	if (check == UNIQUE_CHECK_NO)
 		return false;
 
-	for (int i = 0; i < shape->ncols; i++)
+	for (int i = 0; i < shape.ncols; i++)
 		anynull |= isnull[i];
 
 	t = dbl_table_open(table);
@@ -172,14 +172,14 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 			return true;
 		}
 		if (check != UNIQUE_CHECK_EXISTING && (mine->flags & DBL_F_SETTLED) &&
-			(mine->flags & DBL_F_ANNOUNCED(shape->kind)))
+			(mine->flags & DBL_F_ANNOUNCED(shape.kind)))
 		{
 			/* its predecessor had the same key, and has passed */
 			dbl_table_unlock(t);
 			return true;
 		}
-		if (!anynull || shape->nulls_equal)
-			conflict = find_conflict(&t->store, shape, mine, slot, &dirty);
+		if (!anynull || shape.nulls_equal)
+			conflict = find_conflict(&t->store, &shape, mine, slot, &dirty);
 		if (conflict == CONFLICT_CERTAIN && check != UNIQUE_CHECK_PARTIAL)
 		{
 			/* a row that is dead by now violates nothing */
@@ -188,7 +188,7 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 		if (conflict == CONFLICT_NONE || check == UNIQUE_CHECK_PARTIAL || !alive)
 		{
 			/* with a possible conflict the row is in the index all the same, to be checked later */
-			mine->flags |= DBL_F_ANNOUNCED(shape->kind);
+			mine->flags |= DBL_F_ANNOUNCED(shape.kind);
 			if (conflict != CONFLICT_NONE && alive)
 				mine->flags |= DBL_F_DOUBTFUL;
 			dbl_table_unlock(t);
