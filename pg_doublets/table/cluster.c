@@ -311,6 +311,9 @@ dbl_relation_copy_for_cluster(Relation old, Relation new, Relation index, bool u
 	state->new = new;
 	state->old_table = dbl_table_open(old);
 	state->new_table = dbl_table_open(new);
+	dbl_spare_old_snapshots(old, &oldest_xmin, xid_cutoff);
+	if (TransactionIdPrecedes(*xid_cutoff, old->rd_rel->relfrozenxid))
+		*xid_cutoff = old->rd_rel->relfrozenxid;
 	state->oldest_xmin = oldest_xmin;
 	state->cutoffs.relfrozenxid = old->rd_rel->relfrozenxid;
 	state->cutoffs.relminmxid = old->rd_rel->relminmxid;

@@ -15,9 +15,25 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "storage/procarray.h"
+#include "utils/snapmgr.h"
 
 #include "mvcc/rowlock.h"
 #include "table/maintain.h"
+
+/*
+ * Under old_snapshot_threshold core's limits (vacuum_set_xid_limits()) let go of what snapshots that are too old could
+ * still see.  Heap's pages tell such a snapshot so by their LSN; in memory there is no such thing, and the
+ * rows would be missing without a word.  So they stay as long as any snapshot does.
+ */
+void
+dbl_spare_old_snapshots(Relation rel, TransactionId *oldest_xmin, TransactionId *freeze_limit)
+{
+	if (!OldSnapshotThresholdActive())
+		return;
+	*oldest_xmin = GetOldestNonRemovableTransactionId(rel);
+	if (TransactionIdPrecedes(*oldest_xmin, *freeze_limit))
+		*freeze_limit = *oldest_xmin;
+}
 
 /* An xid stays: the table's new relfrozenxid can't be younger. */
 static inline void

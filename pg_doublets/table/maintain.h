@@ -79,6 +79,8 @@ typedef struct DblOldest
 	MultiXactId multi;
 } DblOldest;
 
+extern void dbl_spare_old_snapshots(Relation rel, TransactionId *oldest_xmin,
+									TransactionId *freeze_limit);
 extern bool dbl_freeze_version(DblVersion *v, const DblFreezeCutoffs *cutoffs, DblOldest *oldest);
 extern bool dbl_bury_version(DblVersion *v, const DblFreezeCutoffs *cutoffs, DblOldest *oldest);
 

@@ -17,7 +17,6 @@
 #include "storage/latch.h"
 #include "storage/lmgr.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 #include "utils/wait_event.h"
 
 #include "durable/write.h"
@@ -36,9 +35,6 @@ dbl_tail_worth_truncating(BlockNumber nblocks, BlockNumber nonempty)
 {
 	BlockNumber freeable = nblocks > nonempty ? nblocks - nonempty : 0;
 
-	/* a scan could not tell any more that its snapshot is too old */
-	if (old_snapshot_threshold >= 0)
-		return false;
 	return freeable > 0 &&
 		(freeable >= TRUNCATE_MINIMUM || freeable >= nblocks / TRUNCATE_FRACTION);
 }

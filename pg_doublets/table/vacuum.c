@@ -777,6 +777,7 @@ dbl_relation_vacuum(Relation rel, VacuumParams *params, BufferAccessStrategy bst
 											&vac->oldest_xmin, &vac->oldest_start.multi,
 											&vac->cutoffs.freeze_limit,
 											&vac->cutoffs.multi_cutoff);
+	dbl_spare_old_snapshots(rel, &vac->oldest_xmin, &vac->cutoffs.freeze_limit);
 	if (params->options & VACOPT_DISABLE_PAGE_SKIPPING)
 		vac->aggressive = true;
 	vac->oldest_start.xid = vac->oldest_xmin;
