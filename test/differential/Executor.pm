@@ -1,7 +1,8 @@
 # Executor.pm: run one schedule against one database and say what happened.
 #
-# A schedule is { setup => [ SQL ... ], sessions => n, steps => [ [ session, SQL ] ... ], mode, levels }.  All that happens is a
-# function of the schedule and of what the server answers, never of time:
+# A schedule is { setup => [ SQL ... ], sessions => n, steps => [ [ session, SQL ] ... ], mode, levels }, and if the first {shape} of
+# setup only make tables, {empty} empties them.  All that happens is a function of the schedule and of what the server answers,
+# never of time:
 #
 # - One session runs at a time.  Its turn, the steps up to the next of another session, is sent, and the next turn begins when
 #   every session is either idle or in a queue of the lock manager (one look at pg_locks, which is consistent, tells).  Sessions
@@ -58,7 +59,7 @@ sub reconnect
 		}
 		$w->close;
 	}
-	@$self{qw(control session)} = (undef, []);
+	@$self{qw(control session made)} = (undef, [], undef);
 	for (1 .. 600)
 	{
 		return if eval { $self->_open(0); 1 };
@@ -236,6 +237,7 @@ sub _turn
 	$self->_note("#$_->[0] s$s -> $_->[2]") for @steps;
 	$self->{sent}{$s} = [ map { $_->[2] } @steps ];
 	push @{ $self->{order} }, $s;
+	$self->{made} = undef if grep { $_->[2] =~ /^(?:CREATE|ALTER|DROP|CLUSTER|REINDEX TABLE CONCURRENTLY)\b/ } @steps;
 	$w->send(@{ $self->{sent}{$s} });
 	$self->_settle($self->_run($s));
 	while (defined(my $victim = $self->_circle)) { $self->_cancel($victim, 'circle') }
@@ -284,19 +286,26 @@ sub run
 	return @{ $self->{transcript} };
 }
 
-# Make the tables.
+# Make the tables; if they are those of the schedule before, and have not been changed, empty them.
 sub _setup
 {
 	my ($self, $schedule) = @_;
-	my (undef, @answers) = $self->{control}->query('RESET ALL', @{ $schedule->{setup} }, 'ROLLBACK');
+	my @setup = @{ $schedule->{setup} };
+	my $n = $schedule->{shape} || 0;
+	my $shape = join "\n", @setup[ 0 .. $n - 1 ];
+
+	splice @setup, 0, $n, $schedule->{empty} if $n && defined $self->{made} && $self->{made} eq $shape;
+	$self->{made} = undef;
+	my (undef, @answers) = $self->{control}->query('RESET ALL', @setup, 'ROLLBACK');
 
 	die "lost\n" if $self->{control}->lost;
-	for my $sql (@{ $schedule->{setup} })
+	for my $sql (@setup)
 	{
 		my $result = Wire::text(shift @answers);
 
 		$self->_note("setup: $sql: $result") if $result =~ /^ERROR/m;
 	}
+	$self->{made} = $shape if $n;
 }
 
 sub _guard

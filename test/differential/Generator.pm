@@ -18,20 +18,18 @@ sub pick { return $_[ int rand @_ ] }
 sub chance { return rand() < $_[0] }
 sub between { return $_[0] + int rand($_[1] - $_[0] + 1) }
 
+# Tables are chosen from a seed of their own, so that several schedules can have the same.
 sub new
 {
-	my ($class, $seed) = @_;
+	my ($class, $shape_seed, $seed) = @_;
 
+	srand($shape_seed);
+	my $self = bless { seed => $seed, mode => pick(qw(physical physical physical index index ordered ordered ordered)), ids => pick(4, 6, 10), ends => pick(3, 6) }, $class;
+	$self->{shape} = [ $self->shape ];
 	srand($seed);
-	my $sessions = pick(1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4);
-	my $self = bless {
-		seed => $seed, sessions => $sessions,
-		mode => pick(qw(physical physical physical index index ordered ordered ordered)),
-		levels => pick('rc', 'rc', 'rc', 'rr', 'mixed', 'mixed', 'ser'),
-		ids => pick(4, 6, 10), hot => pick(1, 2, 2, 3), ends => pick(3, 6),
-		maintenance => chance(0.25), cursors => chance(0.25), two_phase => chance(0.12), copy => chance(0.2), gates => $sessions > 1 && chance(0.25),
-		gids => 0,
-	}, $class;
+	my $sessions = $self->{temp} ? 1 : pick(1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4);
+	@$self{qw(sessions levels hot)} = ($sessions, pick('rc', 'rc', 'rc', 'rr', 'mixed', 'mixed', 'ser'), pick(1, 2, 2, 3));
+	@$self{qw(maintenance cursors two_phase copy gates gids)} = (chance(0.25), chance(0.25), chance(0.12), chance(0.2), $sessions > 1 && chance(0.25), 0);
 	# what the rule for serializable schedules (Compare.pm) could not replay
 	@$self{qw(maintenance two_phase gates named held)} = (0, 0, 0, -1, 1) if $self->{levels} eq 'ser';
 	return $self;
@@ -112,7 +110,8 @@ sub transaction
 sub schedule
 {
 	my ($self) = @_;
-	my @setup = $self->shape;
+	my @setup = (@{ $self->{shape} }, $self->start);
+	my $shape = @{ $self->{shape} };
 	my (@lists, @steps);
 
 	for my $s (1 .. $self->{sessions})
@@ -134,7 +133,12 @@ sub schedule
 	# somebody else ends what was prepared
 	push @{ pick(@lists) }, pick('COMMIT', 'ROLLBACK') . " PREPARED '$_'" for @{ $self->{left} || [] };
 
-	push @steps, map { [ 1, $_ ] } @{ $self->{first} || [] };
+	if ($self->{temp})
+	{
+		# temporary tables are made by the session that uses them
+		push @steps, map { [ 1, $_ ] } splice @setup, 1;
+		$shape = 0;
+	}
 	while (my @open = grep { @{ $lists[$_] } } 0 .. $#lists)
 	{
 		my $s = pick(@open);
@@ -142,7 +146,7 @@ sub schedule
 		push @steps, [ $s + 1, shift @{ $lists[$s] } ] for 1 .. pick(1, 1, 2, 3);
 		@steps = grep { defined $_->[1] } @steps;
 	}
-	return { setup => \@setup, sessions => $self->{sessions}, steps => \@steps, levels => $self->{levels}, mode => $self->{mode} };
+	return { setup => \@setup, shape => $shape, empty => $self->empty, sessions => $self->{sessions}, steps => \@steps, levels => $self->{levels}, mode => $self->{mode} };
 }
 
 1;

@@ -87,11 +87,12 @@ my @triggers = (
 sub action { return pick('', '', ' ON DELETE CASCADE', ' ON DELETE SET NULL', ' ON DELETE SET DEFAULT', ' ON DELETE RESTRICT')
 	. pick('', '', ' ON UPDATE CASCADE', ' ON UPDATE SET NULL', ' ON UPDATE RESTRICT') . pick('', '', ' DEFERRABLE', ' DEFERRABLE INITIALLY DEFERRED') }
 
+# Tables, indexes, foreign keys, triggers.
 sub shape
 {
 	my ($self) = @_;
 	my $m = $self->{mode};
-	my $temp = $self->{sessions} == 1 && chance(0.3);
+	my $temp = chance(0.03);
 	my @setup = ('DROP TABLE IF EXISTS files, links, types CASCADE');
 	my $natural = $m eq 'physical';
 
@@ -127,18 +128,8 @@ sub shape
 		$self->{second} = $what;
 		push @setup, "CREATE UNIQUE INDEX links_second ON links $what";
 	}
-	my $skip = $self->{pair} || $self->{second} ? ' ON CONFLICT DO NOTHING' : '';
-
-	my $n = $m eq 'ordered' && chance($self->{sessions} == 1 ? 0.3 : 0.03) ? between(20, 400) : between(3, $self->{ids});
-	my $ends = $self->{ends};
-	push @setup, 'INSERT INTO links SELECT i, ' . join(', ', map { "CASE WHEN (i * $_->[0]) % 7 = 6 THEN NULL ELSE (i * $_->[0]) % $ends END" } [ 3 ], [ 5 ]) . ($self->{three} ? '' : ', i % 3')
-	  . " FROM generate_series(1, $n) i$skip";
-
 	if (!$temp && $natural && chance(0.25)) { push @setup, $self->foreign_keys }
 	elsif (!$temp && chance(0.06) && $self->{key} eq 'PRIMARY KEY') { push @setup, $self->foreign_keys('in') }
-
-	push @setup, $self->history for 1 .. pick(0, 0, 1, 2, 4);
-	push @setup, pick('VACUUM links', 'VACUUM FREEZE links', 'ANALYZE links') if !$natural && chance(0.3);
 	if (chance(0.2))
 	{
 		my %seen;
@@ -150,12 +141,6 @@ sub shape
 
 			push @setup, $t unless $seen{$name}++;
 		}
-	}
-	if ($temp)
-	{
-		# a temporary table is made by the session that uses it
-		$self->{first} = [ @setup[ 1 .. $#setup ] ];
-		@setup = ($setup[0]);
 	}
 	return @setup;
 }
@@ -170,19 +155,42 @@ sub foreign_keys
 	if ($kind eq 'out')
 	{
 		$self->{types} = 1;
-		return ('CREATE TABLE types (id bigint PRIMARY KEY) USING heap; INSERT INTO types SELECT generate_series(0, 5)',
+		return ('CREATE TABLE types (id bigint PRIMARY KEY) USING heap',
 			'ALTER TABLE links ADD CONSTRAINT links_fk FOREIGN KEY (' . pick('to_id', $self->{three} ? 'to_id' : 'type_id') . ') REFERENCES types' . action());
 	}
 	return () unless $keyed;
 	if ($kind eq 'self')
 	{
 		$self->{selfref} = 1;
-		return ('UPDATE links SET from_id = NULL WHERE from_id NOT IN (SELECT id FROM links)',
-			'ALTER TABLE links ADD CONSTRAINT links_fk FOREIGN KEY (from_id) REFERENCES links (id)' . action());
+		return ('ALTER TABLE links ADD CONSTRAINT links_fk FOREIGN KEY (from_id) REFERENCES links (id)' . action());
 	}
 	$self->{files} = 1;
-	return ('CREATE TABLE files (id bigint PRIMARY KEY, link_id bigint DEFAULT 1 REFERENCES links (id)' . action() . ') USING heap',
-		'INSERT INTO files SELECT id, id FROM links WHERE id < 4');
+	return ('CREATE TABLE files (id bigint PRIMARY KEY, link_id bigint DEFAULT 1 REFERENCES links (id)' . action() . ') USING heap');
+}
+
+# Makes the tables of shape() what they were when they were new.
+sub empty { my ($self) = @_; return 'TRUNCATE links' . ($self->{files} ? ', files' : '') . ($self->{types} ? ', types' : '') }
+
+# Rows, and what has become of them.
+sub start
+{
+	my ($self) = @_;
+	my $natural = $self->{mode} eq 'physical';
+	my $n = $self->{mode} eq 'ordered' && chance($self->{sessions} == 1 ? 0.3 : 0.03) ? between(20, 400) : between(3, $self->{ids});
+	my $ends = $self->{ends};
+	my $from = $self->{selfref} ? "(i * 3) % $n + 1" : "(i * 3) % $ends";
+	my $skip = $self->{pair} || $self->{second} ? ' ON CONFLICT DO NOTHING' : '';
+	# triggers are for what comes later
+	my @setup = ('SET session_replication_role = replica');
+
+	push @setup, 'INSERT INTO types SELECT generate_series(0, 5)' if $self->{types};
+	push @setup, "INSERT INTO links SELECT i, CASE WHEN (i * 3) % 7 = 6 THEN NULL ELSE $from END, CASE WHEN (i * 5) % 7 = 6 THEN NULL ELSE (i * 5) % $ends END"
+	  . ($self->{three} ? '' : ', i % 3') . " FROM generate_series(1, $n) i$skip";
+	push @setup, 'INSERT INTO files SELECT id, id FROM links WHERE id < 4' if $self->{files};
+	push @setup, 'RESET session_replication_role';
+	push @setup, $self->history for 1 .. pick(0, 0, 1, 2, 4);
+	push @setup, pick('VACUUM links', 'VACUUM FREEZE links', 'ANALYZE links') if !$natural && chance(0.3);
+	return @setup;
 }
 
 # Something that leaves versions behind.

@@ -10,6 +10,7 @@ sub shrink
 	my ($compare, $schedule, $difference, $limit) = @_;
 	my $tries = 0;
 	$limit ||= 600;
+	$schedule = { %$schedule, shape => 0 };
 
 	for my $part ('steps', 'setup', 'steps')
 	{
@@ -25,8 +26,16 @@ sub shrink
 				my @list = @{ $schedule->{$part} };
 				my @gone = splice @list, $at, $size;
 
-				# the table itself stays
-				if (grep { /TABLE links \(|^DROP TABLE/ } map { ref $_ ? $_->[1] : $_ } @gone and $size > 1 || 1) { $at += $size; next }
+				# the table itself stays, and what makes plans the same
+				if (grep { /TABLE links \(|^DROP TABLE|^SET \w+ = / } map { ref $_ ? $_->[1] : $_ } @gone)
+				{
+					if ($size > 1)
+					{
+						splice @list, $at, 0, grep { /TABLE links \(|^DROP TABLE|^SET \w+ = / } map { ref $_ ? $_->[1] : $_ } @gone if $part eq 'setup';
+						splice @list, $at, 0, grep { $_->[1] =~ /^SET \w+ = / } @gone if $part eq 'steps';
+					}
+					if (@list == @{ $schedule->{$part} } || $size == 1) { $at += $size; next }
+				}
 				my $try = { %$schedule, $part => \@list };
 				my $d = $compare->schedule($try);
 				$tries++;

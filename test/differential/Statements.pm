@@ -75,7 +75,7 @@ sub by_id
 	return 'id > 0 AND coalesce(to_id, 0) + 0 ' . pick('<', '>', '=') . ' ' . $self->end;
 }
 
-# A gate that another session may have shut: the statement stops at that row.
+# A gate that another session may have shut: the statement stops at that row.  Not where the plan decides what was done before.
 sub gate { my ($self) = @_; return $self->{gates} && chance(0.35) ? ' AND gate(id, ' . $self->id . ')' : '' }
 
 # The condition of a change of several rows, or of one (then {single} is set).
@@ -91,7 +91,7 @@ sub target
 	return $self->by_id . $self->gate if $m eq 'index';
 
 	# all are locked before the first is changed
-	return 'id = ANY (ARRAY(SELECT id FROM links WHERE ' . $self->gated_where . " ORDER BY id FOR $lock))";
+	return 'id = ANY (ARRAY(SELECT id FROM links WHERE ' . $self->where . " ORDER BY id FOR $lock))";
 }
 
 sub gated_where { my ($self) = @_; my $gate = $self->gate; return $gate ? '(' . $self->where . ")$gate" : $self->where }
@@ -137,15 +137,16 @@ sub all_columns { my ($self) = @_; return join ', ', @{ $self->{columns} } }
 sub select_rows
 {
 	my ($self) = @_;
-	my $where = $self->gated_where;
+	my $where = $self->where;
+	my $gated = $self->gated_where;
 	my $all = $self->all_columns;
 	my $some = $self->typed ? 'type_id' : 'from_id';
 
 	return pick(
-		"SELECT * FROM links WHERE $where ORDER BY $all",
+		"SELECT * FROM links WHERE $gated ORDER BY $all",
 		"SELECT * FROM links ORDER BY $all",
 		"SELECT * FROM links WHERE id = " . $self->id . " ORDER BY $all",
-		"SELECT count(*), sum(id::numeric), min(from_id), max(to_id) FROM links WHERE $where",
+		"SELECT count(*), sum(id::numeric), min(from_id), max(to_id) FROM links WHERE $gated",
 		"SELECT id FROM links WHERE $where ORDER BY id DESC LIMIT 3",
 		"SELECT from_id, to_id, id FROM links WHERE $where ORDER BY from_id, to_id, id OFFSET 1 LIMIT 3",
 		"SELECT min(id), max(id) FROM links",
@@ -168,7 +169,7 @@ sub lock_rows
 	return "SELECT * FROM links WHERE id = " . $self->id . " $lock$policy" if $kind < 0.4;
 	return "SELECT * FROM links WHERE " . $self->gated_where . " $lock$policy" if $kind < 0.55 && $self->{mode} eq 'physical';
 	return "SELECT a.id, b.id FROM links a JOIN links b ON b.id = a.to_id WHERE " . $self->condition('a.from_id') . " ORDER BY a.id, b.id $lock OF a$policy" if $kind < 0.62;
-	return "SELECT id FROM links WHERE " . $self->gated_where . " ORDER BY id LIMIT 2 $lock$policy" if $kind < 0.72;
+	return "SELECT id FROM links WHERE " . $self->where . " ORDER BY id LIMIT 2 $lock$policy" if $kind < 0.72;
 	return "SELECT * FROM links WHERE " . $self->where . " ORDER BY $all $lock$policy";
 }
 

@@ -58,6 +58,9 @@ sub report
 	print "\n=== $head\n", Shrink::text($schedule), "--- on heap\n", map({ "$_\n" } @{ $d->{heap} }), "--- on $o{other}\n", map({ "$_\n" } @{ $d->{other} }), "--- difference\n$d->{text}\n===\n";
 }
 
+# The seed of one thing.
+sub seed_of { my ($what, $n) = @_; return unpack('N', md5("$o{seed} $what $n")) >> 1 }
+
 if (defined $o{file})
 {
 	open my $in, '<', $o{file} or die "$o{file}: $!\n";
@@ -73,7 +76,7 @@ print "seed $o{seed}, schedules $o{first} to ", $o{first} + $o{schedules} - 1, "
 my ($start, $differences, $done, $last) = (time, 0, 0, time);
 for my $n ($o{first} .. $o{first} + $o{schedules} - 1)
 {
-	my $schedule = Generator->new(unpack('N', md5("$o{seed} $n")) >> 1)->schedule;
+	my $schedule = Generator->new(seed_of('tables', int($n / 8)), seed_of('schedule', $n))->schedule;
 	my $d = $compare->schedule($schedule);
 
 	$done++;
