@@ -3,6 +3,7 @@
 #   make                       build (PG_CONFIG=... for another PostgreSQL 15)
 #   make install               install into that PostgreSQL
 #   make installcheck          tests against a running server that has the library preloaded
+#   make INJECTION=1           with injection points (pg_doublets/shared/inject.h), for tests
 #   make -C test/unit check    unit tests of the store, without PostgreSQL
 #   make torture               crash torture (CYCLES=200 SEED=1), on a private copy
 #   make differential          random schedules on heap and on doublets; SCHEDULES=20000 SEED=... JOBS=3
@@ -17,7 +18,7 @@ EXTENSION = pg_doublets
 DATA = pg_doublets--1.0.sql
 PGFILEDESC = "pg_doublets - links tables in doublets trees"
 
-PG_CPPFLAGS = -I$(srcdir)/pg_doublets
+PG_CPPFLAGS = -I$(srcdir)/pg_doublets $(if $(INJECTION),-DDBL_INJECTION)
 PG_CFLAGS = -Wall -Wextra -Werror -Wno-unused-parameter -Wno-sign-compare \
 	-Wno-missing-field-initializers -Wno-declaration-after-statement -MMD -MP
 

@@ -13,6 +13,7 @@
 
 #include "durable/wal.h"
 #include "durable/write.h"
+#include "shared/inject.h"
 
 #define PREFETCH_BLOCKS 64
 
@@ -98,6 +99,8 @@ build_step(void *arg, DblBuildStep step, uint32_t done)
 {
 	volatile DblLoadProgress *progress = arg;
 
+	if (done == 0)
+		DBL_INJECT("load-build");
 	progress->phase = DBL_LOAD_BUILDING + (int) step;
 	progress->links_indexed = done;
 	return !QueryCancelPending && !ProcDiePending;
@@ -117,6 +120,7 @@ load_store(Relation rel, DblTable *t)
 	DblRecord	records[DBL_RECORDS_PER_PAGE];
 	volatile DblLoadProgress *progress = dbl_table_progress(t);
 
+	DBL_INJECT("load-before");
 	*dbl_table_nblocks(t) = nblocks;
 	if (nblocks == 0)
 		return;
@@ -148,6 +152,7 @@ load_store(Relation rel, DblTable *t)
 			int			n;
 
 			CHECK_FOR_INTERRUPTS();
+			DBL_INJECT("load-page");
 			if (blkno % PREFETCH_BLOCKS == 1 && !RelationUsesLocalBuffers(rel))
 			{
 				for (BlockNumber b = blkno; b < blkno + PREFETCH_BLOCKS && b <= last; b++)
@@ -174,6 +179,7 @@ load_store(Relation rel, DblTable *t)
 		}
 	}
 	FreeAccessStrategy(strategy);
+	DBL_INJECT("load-done");
 }
 
 void

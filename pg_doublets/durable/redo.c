@@ -16,6 +16,7 @@
 
 #include "durable/wal.h"
 #include "durable/write.h"
+#include "shared/inject.h"
 
 /* --- the store ---------------------------------------------------------------------- */
 
@@ -113,6 +114,7 @@ finish_block(XLogReaderState *record, XLogRedoAction action, Buffer buffer)
 	}
 	if (BufferIsValid(buffer))
 		UnlockReleaseBuffer(buffer);
+	DBL_INJECT("redo-page");
 }
 
 static void
@@ -270,6 +272,7 @@ dbl_redo(XLogReaderState *record)
 			ResolveRecoveryConflictWithSnapshot(horizon, node);
 	}
 
+	DBL_INJECT("redo-before");
 	t = dbl_redo_lock(node);
 	switch (op)
 	{
@@ -291,5 +294,6 @@ dbl_redo(XLogReaderState *record)
 		default:
 			elog(PANIC, "unknown operation of a doublets record: %u", op);
 	}
+	DBL_INJECT("redo-done");
 	dbl_redo_unlock(t);
 }

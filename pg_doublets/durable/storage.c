@@ -19,6 +19,7 @@
 
 #include "durable/wal.h"
 #include "durable/write.h"
+#include "shared/inject.h"
 
 BlockNumber
 dbl_storage_nblocks(Relation rel)
@@ -78,9 +79,11 @@ buffer_metapage(const RelFileNode *node, int ncolumns, bool permanent)
 	if (BufferGetBlockNumber(buffer) != DBL_METAPAGE_BLKNO)
 		elog(ERROR, "new file of a doublets table is not empty");
 
+	DBL_INJECT("create-before");
 	START_CRIT_SECTION();
 	DblMetaPageInit(BufferGetPage(buffer), ncolumns);
 	MarkBufferDirty(buffer);
+	DBL_INJECT("create-page");
 	/* with wal_level = minimal, core syncs or logs the whole file at commit */
 	if (permanent && XLogIsNeeded())
 	{
@@ -92,6 +95,7 @@ buffer_metapage(const RelFileNode *node, int ncolumns, bool permanent)
 		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_CREATE);
 		PageSetLSN(BufferGetPage(buffer), lsn);
 	}
+	DBL_INJECT("create-wal");
 	END_CRIT_SECTION();
 	UnlockReleaseBuffer(buffer);
 }
@@ -128,10 +132,13 @@ void
 dbl_storage_cut(Relation rel, BlockNumber nblocks)
 {
 	Assert(nblocks > DBL_METAPAGE_BLKNO);
+	DBL_INJECT("cut-before");
 	if (RelationNeedsWAL(rel))
 		log_forget(&rel->rd_node);
 	dbl_store_drop(rel->rd_node, RelationUsesLocalBuffers(rel));
+	DBL_INJECT("cut-forgotten");
 	RelationTruncate(rel, nblocks);
+	DBL_INJECT("cut-done");
 }
 
 void
@@ -149,6 +156,8 @@ dbl_storage_copy(Relation rel, const RelFileNode *newnode)
 {
 	char		persistence = rel->rd_rel->relpersistence;
 	SMgrRelation dst;
+
+	DBL_INJECT("copy-before");
 
 	/* what is read below goes past the buffers; the lock keeps others from dirtying them again */
 	FlushRelationBuffers(rel);
@@ -169,6 +178,7 @@ dbl_storage_copy(Relation rel, const RelFileNode *newnode)
 		}
 		RelationCopyStorage(RelationGetSmgr(rel), dst, fork, persistence);
 	}
+	DBL_INJECT("copy-done");
 	RelationDropStorage(rel);
 	smgrclose(dst);
 }

@@ -18,6 +18,7 @@
 
 #include "durable/wal.h"
 #include "durable/write.h"
+#include "shared/inject.h"
 
 /* --- buffers ---------------------------------------------------------------------- */
 
@@ -46,8 +47,12 @@ extend_to(Relation rel, DblTable *t, BlockNumber blkno)
 	*nblocks = RelationGetNumberOfBlocks(rel);
 	while (blkno >= *nblocks)
 	{
-		Buffer		buffer = ReadBuffer(rel, P_NEW);
-		BlockNumber got = BufferGetBlockNumber(buffer);
+		Buffer		buffer;
+		BlockNumber got;
+
+		DBL_INJECT("extend");
+		buffer = ReadBuffer(rel, P_NEW);
+		got = BufferGetBlockNumber(buffer);
 
 		*dbl_table_recent_buffer(t, got) = buffer;
 		ReleaseBuffer(buffer);
@@ -157,12 +162,14 @@ insert_block(Relation rel, DblTable *t, const DblVersion *v, int n, bool logical
 		memset(items[i].unused, 0, sizeof(items[i].unused));
 	}
 
+	DBL_INJECT("insert-before");
 	START_CRIT_SECTION();
 	if (init)
 		DblPageInit(page);
 	for (int i = 0; i < n; i++)
 		dbl_page_put(page, items[i].off, &items[i].record);
 	MarkBufferDirty(buffer);
+	DBL_INJECT("insert-page");
 	if (RelationNeedsWAL(rel))
 	{
 		xl_dbl_multi multi = {n, 0, InvalidTransactionId};
@@ -179,8 +186,10 @@ insert_block(Relation rel, DblTable *t, const DblVersion *v, int n, bool logical
 		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_INSERT | (init ? XLOG_DBL_INIT_PAGE : 0));
 		PageSetLSN(page, lsn);
 	}
+	DBL_INJECT("insert-wal");
 	for (int i = 0; i < n; i++)
 		dbl_insert(&t->store, slots[i], &v[i]);
+	DBL_INJECT("insert-store");
 	END_CRIT_SECTION();
 
 	UnlockReleaseBuffer(buffer);
@@ -263,6 +272,7 @@ dbl_write_update(Relation rel, DblTable *t, DblSlot oldslot, const DblChange *ch
 	x.new.off = DblSlotOffset(*newslot);
 	oldsize = fill_old(rel, &old, t, oldslot, identity, &x.old);
 
+	DBL_INJECT("update-before");
 	START_CRIT_SECTION();
 	if (init)
 		DblPageInit(newpage);
@@ -271,6 +281,7 @@ dbl_write_update(Relation rel, DblTable *t, DblSlot oldslot, const DblChange *ch
 	MarkBufferDirty(newbuf);
 	if (newbuf != oldbuf)
 		MarkBufferDirty(oldbuf);
+	DBL_INJECT("update-page");
 	if (RelationNeedsWAL(rel))
 	{
 		XLogRecPtr	lsn;
@@ -287,8 +298,10 @@ dbl_write_update(Relation rel, DblTable *t, DblSlot oldslot, const DblChange *ch
 		PageSetLSN(newpage, lsn);
 		PageSetLSN(BufferGetPage(oldbuf), lsn);
 	}
+	DBL_INJECT("update-wal");
 	change_version(t, oldslot, change, *newslot);
 	dbl_insert(&t->store, *newslot, newv);
+	DBL_INJECT("update-store");
 	END_CRIT_SECTION();
 
 	UnlockReleaseBuffer(newbuf);
@@ -313,9 +326,11 @@ write_change(Relation rel, DblTable *t, DblSlot slot, const DblChange *change, u
 	if (kind != DBL_CHANGE_LOCK && kind != DBL_CHANGE_SET_NEXT)
 		oldsize = fill_old(rel, &old, t, slot, identity, &x);
 
+	DBL_INJECT("change-before");
 	START_CRIT_SECTION();
 	dbl_page_change(BufferGetPage(buffer), &x);
 	MarkBufferDirty(buffer);
+	DBL_INJECT("change-page");
 	if (RelationNeedsWAL(rel))
 	{
 		XLogRecPtr	lsn;
@@ -329,7 +344,9 @@ write_change(Relation rel, DblTable *t, DblSlot slot, const DblChange *change, u
 		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_CHANGE);
 		PageSetLSN(BufferGetPage(buffer), lsn);
 	}
+	DBL_INJECT("change-wal");
 	change_version(t, slot, change, change->next);
+	DBL_INJECT("change-store");
 	END_CRIT_SECTION();
 
 	UnlockReleaseBuffer(buffer);
@@ -389,12 +406,16 @@ dbl_write_prune(Relation rel, DblTable *t, BlockNumber blkno, const DblSlot *slo
 	}
 	buffer = lock_block(rel, t, blkno);
 
+	DBL_INJECT("prune-before");
 	START_CRIT_SECTION();
 	dbl_page_prune(BufferGetPage(buffer), offs, n);
 	MarkBufferDirty(buffer);
+	DBL_INJECT("prune-page");
 	log_multi(rel, buffer, XLOG_DBL_PRUNE, n, horizon, offs, n * sizeof(offs[0]));
+	DBL_INJECT("prune-wal");
 	for (int i = 0; i < n; i++)
 		dbl_remove(&t->store, slots[i]);
+	DBL_INJECT("prune-store");
 	END_CRIT_SECTION();
 
 	UnlockReleaseBuffer(buffer);
@@ -421,10 +442,13 @@ dbl_write_freeze(Relation rel, DblTable *t, BlockNumber blkno, const DblFreeze *
 	}
 	buffer = lock_block(rel, t, blkno);
 
+	DBL_INJECT("freeze-before");
 	START_CRIT_SECTION();
 	dbl_page_freeze(BufferGetPage(buffer), items, n);
 	MarkBufferDirty(buffer);
+	DBL_INJECT("freeze-page");
 	log_multi(rel, buffer, XLOG_DBL_FREEZE, n, cutoff, items, n * sizeof(items[0]));
+	DBL_INJECT("freeze-wal");
 	for (int i = 0; i < n; i++)
 	{
 		DblVersion *v = dbl_version(&t->store, freeze[i].slot);
@@ -432,6 +456,7 @@ dbl_write_freeze(Relation rel, DblTable *t, BlockNumber blkno, const DblFreeze *
 		v->xmax = freeze[i].xmax;
 		v->flags = freeze[i].flags | DBL_F_USED;
 	}
+	DBL_INJECT("freeze-store");
 	END_CRIT_SECTION();
 
 	UnlockReleaseBuffer(buffer);

@@ -25,6 +25,7 @@
 #include "utils/snapmgr.h"
 
 #include "index/index.h"
+#include "shared/inject.h"
 
 #define CHUNK	1024
 
@@ -269,6 +270,7 @@ count_and_announce(BuildState *b)
 		}
 		dbl_table_unlock(b->t);
 		CHECK_FOR_INTERRUPTS();
+		DBL_INJECT("index-build");
 	} while (slot < nslots);
 	return n;
 }

@@ -26,6 +26,7 @@
 #include "utils/snapmgr.h"
 
 #include "index/index.h"
+#include "shared/inject.h"
 #include "table/modify.h"
 
 #define CHUNK	32
@@ -160,6 +161,7 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 		DblVersion *mine;
 		bool		alive = true;
 
+		DBL_INJECT("unique");
 		dbl_table_lock(table, t, LW_EXCLUSIVE);
 		mine = slot < dbl_nslots(&t->store) ? dbl_version(&t->store, slot) : NULL;
 		if (mine == NULL || !(mine->flags & DBL_F_USED))

@@ -23,6 +23,7 @@
 #include "storage/procsignal.h"
 #include "utils/timestamp.h"
 
+#include "shared/inject.h"
 #include "shared/shared_impl.h"
 
 #define CANDIDATES		32		/* looked for in one pass over the entries */
@@ -119,6 +120,7 @@ evict(DblEntry *e, uint64 *freed)
 		return false;
 	if (e->state == DBL_LOADED && dbl_table_users(e->node.dbNode, e->relid) == 0)
 	{
+		DBL_INJECT("evict");
 		*freed += e->memory.bytes;
 		dbl_entry_unload(e);
 		e->evictions++;
@@ -189,6 +191,8 @@ dbl_make_room(DblEntry *mine, Size size, bool system_full, TimestampTz *give_up)
 		return false;
 	if (*give_up == 0)
 		*give_up = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), PATIENCE_MS);
+	else if (GetCurrentTimestamp() >= *give_up)
+		return false;
 	for (;;)
 	{
 		bool		room;

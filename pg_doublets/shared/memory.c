@@ -24,6 +24,7 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
+#include "shared/inject.h"
 #include "shared/shared_impl.h"
 
 #define KIND_SHIFT		62
@@ -36,7 +37,7 @@
 #define AREA_PER_STORE	((uint64) 1024 * 1024)	/* a store takes no more from the area */
 #define EXTENT_MIN		((Size) 1024 * 1024)
 
-/* What could not be had last, in this process. */
+/* What this process could not have because others are in the way; 0: nothing. */
 static Size failed_size;
 static bool failed_system_full;
 
@@ -92,6 +93,8 @@ get_segment(dsm_handle handle, Size size)
 	uint32		holdoff = InterruptHoldoffCount;
 	uint32		cancel_holdoff = QueryCancelHoldoffCount;
 
+	if (DBL_INJECT_NO_MEMORY())
+		return NULL;
 	PG_TRY();
 	{
 		mine = ResourceOwnerCreate(NULL, "doublets segment");
@@ -208,11 +211,21 @@ make_room(DblEntry *e, Size size, bool system_full, TimestampTz *give_up)
 	return dbl_make_room(e, size, system_full, give_up);
 }
 
-/* After an allocation has failed, and with no lock held any more: wait for others to go. */
+/* Before an attempt to allocate that dbl_memory_wait() shall explain. */
+void
+dbl_memory_attempt(void)
+{
+	failed_size = 0;
+}
+
+/*
+ * The attempt has failed, and no lock is held any more: wait for others to go, if that is why.  Returns whether
+ * it's worth trying again.
+ */
 bool
 dbl_memory_wait(DblEntry *e, TimestampTz *give_up)
 {
-	return dbl_make_room(e, failed_size, failed_system_full, give_up);
+	return failed_size > 0 && dbl_make_room(e, failed_size, failed_system_full, give_up);
 }
 
 /* As charge(), where others may have to go for it. */
@@ -315,6 +328,8 @@ mem_alloc(void *ctx, size_t size)
 	DblExtent  *x;
 	DblRef		ref;
 
+	if (DBL_INJECT_NO_MEMORY())
+		return 0;
 	size = TYPEALIGN(PIECE_ALIGN, size);
 	for (int i = 0; i < m->nspare; i++)
 	{
@@ -395,6 +410,8 @@ mem_resolve(void *ctx, DblRef ref)
 void *
 dbl_scratch_alloc(void *ctx, size_t size)
 {
+	if (DBL_INJECT_NO_MEMORY())
+		return NULL;
 	if (views_cxt == NULL)
 		views_cxt = AllocSetContextCreate(TopMemoryContext, "doublets views",
 										  ALLOCSET_DEFAULT_SIZES);

@@ -13,6 +13,7 @@
 #include "access/xact.h"
 #include "utils/memutils.h"
 
+#include "shared/inject.h"
 #include "shared/shared_impl.h"
 
 typedef struct PendingDrop
@@ -69,6 +70,7 @@ settle(int level, bool commit, bool drop)
 			continue;
 		}
 		*link = p->next;
+		DBL_INJECT(commit ? "settle-commit" : "settle-abort");
 		if (drop && p->at_commit == commit)
 			dbl_store_drop(p->node, p->local);
 		pfree(p);

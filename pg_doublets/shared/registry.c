@@ -23,6 +23,7 @@
 #include "storage/smgr.h"
 #include "utils/guc.h"
 
+#include "shared/inject.h"
 #include "shared/shared_impl.h"
 
 int			dbl_max_memory_mb = 0;
@@ -152,6 +153,7 @@ dbl_shared_init(void)
 	shmem_request_hook = shmem_request;
 	prev_shmem_startup = shmem_startup_hook;
 	shmem_startup_hook = shmem_startup;
+	dbl_inject_init();
 	dbl_pending_init();
 }
 

@@ -154,6 +154,7 @@ extern void dbl_area_create(void);
 extern void dbl_memory_bind(DblTable *t);
 extern void dbl_memory_unmap(DblTable *t);
 extern void dbl_memory_release(DblEntry *e);
+extern void dbl_memory_attempt(void);
 extern bool dbl_memory_wait(DblEntry *e, TimestampTz *give_up);
 extern void *dbl_scratch_alloc(void *ctx, size_t size);
 extern void dbl_scratch_free(void *ctx, void *p);

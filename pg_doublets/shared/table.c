@@ -310,6 +310,7 @@ dbl_table_lock_for_insert(Relation rel, DblTable *t, uint32 n)
 		dbl_table_lock(rel, t, LW_EXCLUSIVE);
 		if (t->local)
 			return;
+		dbl_memory_attempt();
 		nslots = dbl_nslots(&t->store);
 		nfree = nslots - t->store.shared->nused;
 		if (likely(dbl_reserve(&t->store, (uint64) nslots + (n > nfree ? n - nfree : 0), n)))

@@ -24,6 +24,7 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 
+#include "shared/inject.h"
 #include "table/fetch.h"
 #include "table/maintain.h"
 #include "table/scan.h"
@@ -87,6 +88,7 @@ flush_copies(CopyState *state)
 
 	if (state->n == 0)
 		return;
+	DBL_INJECT("rewrite");
 	dbl_table_lock_for_insert(state->new, state->new_table, state->n);
 	dbl_write_copy(state->new, state->new_table, state->batch, state->n, slots);
 	dbl_table_unlock(state->new_table);

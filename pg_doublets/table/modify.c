@@ -22,6 +22,7 @@
 #include "utils/rel.h"
 
 #include "mvcc/rowlock.h"
+#include "shared/inject.h"
 #include "table/fetch.h"
 #include "table/modify.h"
 
@@ -155,6 +156,7 @@ dbl_tuple_complete_speculative(Relation rel, TupleTableSlot *slot, uint32 token,
 	DblVersion *v;
 	DblChange	change;
 
+	DBL_INJECT("speculative");
 	dbl_table_lock(rel, t, LW_EXCLUSIVE);
 	v = dbl_version_or_null(t, where);
 	if (v == NULL || !(v->flags & DBL_F_SPECULATIVE) || v->next != token)

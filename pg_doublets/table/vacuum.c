@@ -39,6 +39,7 @@
 #include "utils/timestamp.h"
 
 #include "index/index.h"
+#include "shared/inject.h"
 #include "table/fetch.h"
 #include "table/maintain.h"
 
@@ -330,6 +331,8 @@ scan_block(VacuumState *vac, BlockNumber blkno, BlockState *b)
 {
 	DblTable   *t = vac->table;
 
+	DBL_INJECT("vacuum-block");
+
 	/*
 	 * Most blocks of a quiet table need nothing.  Only if this one does, take
 	 * the lock that keeps readers out, and look again.
@@ -404,6 +407,7 @@ vacuum_indexes(VacuumState *vac)
 {
 	bool		all = true;
 
+	DBL_INJECT("vacuum-indexes");
 	if (check_failsafe(vac))
 		return false;
 
@@ -509,6 +513,7 @@ prune_dead_items(VacuumState *vac)
 
 		vac->blkno = blkno;
 		vacuum_delay_point();
+		DBL_INJECT("vacuum-prune");
 
 		dbl_table_lock(vac->rel, t, LW_EXCLUSIVE);
 		for (; i < dead->num_items && ItemPointerGetBlockNumber(&dead->items[i]) == blkno; i++)
