@@ -203,6 +203,10 @@ prepare(IndexScanDesc scan, DblIndexScan *s)
 		dbl_typeid_prepare(s, s->rel, s->table);
 	else
 		prepare_items(s);
+
+	/* as btree counts: each value of an array is a search */
+	for (int i = 1; arrays && !s->candidates && i < s->nitems; i++)
+		pgstat_count_index_scan(scan->indexRelation);
 	s->prepared = true;
 	s->want = s->first_want;
 }
