@@ -43,6 +43,9 @@ def main():
     p.add_argument("--down", action="store_true", help="take them back")
     p.add_argument("--only", action="append", help="only those whose names contain this")
     p.add_argument("--event-triggers", action="store_true", help="also what the event trigger of the metadata leaves")
+    p = commands.add_parser("deploy", help="apply migrations to a database and metadata to an engine")
+    p.add_argument("url")
+    p.add_argument("conninfo")
     p = commands.add_parser("conformance", help="run the cases on one endpoint or compare two")
     p.add_argument("endpoint", nargs="+", type=named)
     p.add_argument("--record", action="store_true", help="write the first endpoint's responses into the cases")
@@ -84,6 +87,9 @@ def main():
         if o.event_triggers:
             project.event_triggers(conn)
         return 0
+    if o.command == "deploy":
+        print(project.deploy(o.url, libpq.Connection(o.conninfo)))
+        return 0
     if o.command == "conformance":
         return 0 if conformance.run({n: endpoint(t) for n, t in o.endpoint}, o.record, o.only) else 1
     if o.command == "facts":
@@ -106,7 +112,7 @@ def main():
             report_module.charts(o.results, o.charts)
         return 0
     if o.command == "yaml":
-        same = yamlite.load(project.PROJECT / "metadata" / "databases" / "databases.yaml") == json.load(open(o.json))["sources"]
+        same = project.metadata()["sources"] == json.load(open(o.json))["sources"]
         print("same" if same else "not the same")
         return 0 if same else 1
     if o.command == "standin":

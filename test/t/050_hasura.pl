@@ -46,7 +46,8 @@ for my $method (@methods)
 	$node->safe_psql('postgres', "CREATE DATABASE deep_$method TEMPLATE template0");
 	driver("migrations up on $method", 'migrate', $db{$method}, '--access-method', $method);
 	driver("migrations down on $method", 'migrate', $db{$method}, '--access-method', $method, '--down');
-	is($node->safe_psql("deep_$method", q(SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace)),
+	is($node->safe_psql("deep_$method", q(SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace
+		AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e'))),
 		'0', "nothing is left on $method");
 	driver("migrations up again on $method", 'migrate', $db{$method}, '--access-method', $method);
 	is($node->safe_psql("deep_$method", "SELECT amname FROM pg_am JOIN pg_class ON relam = pg_am.oid WHERE pg_class.oid = 'links'::regclass"),
@@ -97,6 +98,23 @@ for my $method (@methods)
 	$node->safe_psql("plain_$method", 'TRUNCATE links');
 	driver("$method: event triggers made", 'migrate', $plain, '--only', 'no migration', '--event-triggers');
 	driver("$method: event triggers", 'events', $plain);
+}
+
+# A short workload: it measures nothing here, but checks every response.
+if (@methods > 1)
+{
+	my $results = $node->data_dir . '/workload.json';
+	my @stores = map { my $plain = $node->connstr("plain_$_"); "$_=$plain" } @methods;
+
+	$node->safe_psql("plain_$_", 'DROP SCHEMA hdb_catalog CASCADE') for @methods;
+	driver('workload', 'workload', @stores, '--results', $results, '--sizes', '300,1000', '--n', 20, '--samples', 2, '--warmups', 1);
+	my @timed = slurp_file($results) =~ /"operation"/g;
+	is(scalar(@timed), 16, 'eight operations on two sizes');
+	$node->safe_psql('plain_heap', 'INSERT INTO links VALUES (1, 1, 1, 1)');
+	unlink $results;
+	my $refused = '';
+	IPC::Run::run([ $python, '-m', 'driver', 'workload', @stores, '--results', $results, '--sizes', '300' ], '<', \'', '>', \$refused, '2>&1');
+	like($refused, qr/the store is not empty: 1 links/, 'a store that is not empty is refused');
 }
 
 # The metadata against the published types.
