@@ -77,9 +77,9 @@ COPY links FROM STDIN;
 100	1	1	1
 100	1	1	1
 \.
-COPY links (id, id) FROM STDIN;
-COPY links (nothing) FROM STDIN;
-COPY nothing FROM STDIN;
+COPY links (id, id) FROM :'file';
+COPY links (nothing) FROM :'file';
+COPY nothing FROM :'file';
 SELECT count(*) FROM links WHERE id >= 100 OR from_id = 1;
 SET enable_seqscan = off;
 SELECT count(*) FROM links WHERE id >= 100;
@@ -234,7 +234,7 @@ COMMIT;
 SELECT * FROM p;
 \echo == a view with a trigger; many rows; a table made for it
 CREATE VIEW v AS SELECT * FROM f;
-COPY v FROM STDIN;
+COPY v FROM :'file';
 COPY v TO STDOUT;
 CREATE FUNCTION instead() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO f VALUES (NEW.id, NEW.from_id, NEW.to_id); RETURN NEW; END $$;
 CREATE TRIGGER i INSTEAD OF INSERT ON v FOR EACH ROW EXECUTE FUNCTION instead();

@@ -1,7 +1,6 @@
 -- Real indexes of every kind over a table that changes a lot: each says what a sequential scan says, whatever was vacuumed
 -- and whatever slots are used again.
 \set QUIET off
-SET jit = off;
 SELECT count(*) = 4 AS there FROM pg_available_extensions WHERE name IN ('btree_gin', 'btree_gist', 'bloom', 'amcheck') \gset
 CREATE TABLE links (id bigint PRIMARY KEY, from_id bigint, to_id bigint, type_id bigint) WITH (autovacuum_enabled = off);
 CREATE INDEX n1 ON links (from_id);

@@ -5,7 +5,7 @@ use lib 'test/lib';
 use Doublets;
 use Test::More;
 
-my $node = new_server('compare', conf => "fsync = off\nautovacuum = off\n");
+my $node = new_server('compare', conf => "fsync = off\nautovacuum = off\njit = off\n");
 my @files = $ENV{TEST_FILES} ? split(/ /, $ENV{TEST_FILES}) : sort glob('test/compare/*.sql');
 
 for my $file (@files)
