@@ -51,11 +51,27 @@ my @check = ('SELECT * FROM disagreements()');
 push @check, q[SELECT * FROM doublets_check('links') LIMIT 5] if $o{other} eq 'doublets';
 my $compare = Compare->new(heap => database("$o{name}_heap", 'heap'), other => database("$o{name}_other", $o{other}), check => \@check);
 
+# Lines of a transcript, not too many rows.
+sub lines
+{
+	my ($lines) = @_;
+	my @out;
+
+	for (@$lines)
+	{
+		my @rows = split /\n/;
+
+		splice @rows, 20, @rows - 20, '  ... ' . (@rows - 20) . ' more' if @rows > 30;
+		push @out, map { "$_\n" } @rows;
+	}
+	return @out;
+}
+
 sub report
 {
 	my ($head, $schedule, $d) = @_;
 
-	print "\n=== $head\n", Shrink::text($schedule), "--- on heap\n", map({ "$_\n" } @{ $d->{heap} }), "--- on $o{other}\n", map({ "$_\n" } @{ $d->{other} }), "--- difference\n$d->{text}\n===\n";
+	print "\n=== $head\n", Shrink::text($schedule), "--- on heap\n", lines($d->{heap}), "--- on $o{other}\n", lines($d->{other}), "--- difference\n", lines([ $d->{text} ]), "===\n";
 }
 
 # The seed of one thing.
