@@ -96,7 +96,7 @@ sub schedule
 	return @text ? { text => join("\n", @text), heap => $a->{lines}, other => $b->{lines} } : undef;
 }
 
-# Transactions of a side that were committed, in order of their ends: [ session, is it a block, [ SQL, result ] ... ].  What was
+# Transactions of a side that were committed, in order of their ends: [ session, what COMMIT gave if it is a block, [ SQL, result ] ... ].  What was
 # rolled back to a savepoint is left out.
 sub _committed
 {
@@ -112,7 +112,7 @@ sub _committed
 		if ($sql =~ /^BEGIN/) { $open{$s} = { list => [], save => [] } unless $result =~ /ERROR/ }
 		elsif ($sql =~ /^(?:COMMIT|ROLLBACK)$/)
 		{
-			push @all, [ $s, 1, @{ $o->{list} } ] if $o && $result =~ /^COMMIT$/m;
+			push @all, [ $s, $result, @{ $o->{list} } ] if $o && $result =~ /^COMMIT$/m;
 			delete $open{$s};
 		}
 		elsif ($sql =~ /^SAVEPOINT (\w+)/) { push @{ $o->{save} }, [ $1, scalar @{ $o->{list} } ] if $o && $result !~ /ERROR/ }
@@ -185,7 +185,7 @@ sub _replay
 		my ($session, $block, @list) = @{ $order[$_] };
 		my $n = $_;
 
-		(($block ? [ $n, 'BEGIN' ] : ()), (map { [ $n, @$_ ] } @list), ($block ? [ $n, 'COMMIT', 'COMMIT' ] : ()));
+		(($block ? [ $n, 'BEGIN' ] : ()), (map { [ $n, @$_ ] } @list), ($block ? [ $n, 'COMMIT', $block ] : ()));
 	} 0 .. $#order;
 
 	$exec->run({ %$schedule, sessions => 1, steps => [ map { [ 1, $_->[1] ] } @plan ] });

@@ -128,14 +128,14 @@ sub shape
 		$self->{second} = $what;
 		push @setup, "CREATE UNIQUE INDEX links_second ON links $what";
 	}
-	if (!$temp && $natural && chance(0.25)) { push @setup, $self->foreign_keys }
+	if (!$temp && $natural && chance(0.25) && !$late) { push @setup, $self->foreign_keys }
 	elsif (!$temp && chance(0.06) && $self->{key} eq 'PRIMARY KEY') { push @setup, $self->foreign_keys('in') }
 	if (chance(0.2))
 	{
 		my %seen;
 
-		# a trigger that writes cares for the order in which rows are met
-		for my $t (map { pick(grep { $m ne 'ordered' || !/write_/ } @triggers) } 1 .. between(1, 3))
+		# a trigger that writes cares for the order in which rows are met, and a deferred one for when the key is checked
+		for my $t (map { pick(grep { ($m ne 'ordered' || !/write_/) && (!$late || !/write_|t_late/) } @triggers) } 1 .. between(1, 3))
 		{
 			my ($name) = $t =~ /TRIGGER (\w+)/;
 
