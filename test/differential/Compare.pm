@@ -187,7 +187,10 @@ sub _replay
 
 		(($block ? [ $n, 'BEGIN' ] : ()), (map { [ $n, @$_ ] } @list), ($block ? [ $n, 'COMMIT', $block ] : ()));
 	} 0 .. $#order;
+	# settings that give rows in the order of the mode; all sessions have them then
+	my ($settings) = grep { /^SET enable/ } map { $_->[1] =~ s/^SET default_transaction_isolation = 'serializable'; //r } @{ $schedule->{steps} };
 
+	unshift @plan, [ 0, $settings ] if defined $settings && $schedule->{mode} ne 'ordered';
 	$exec->run({ %$schedule, sessions => 1, steps => [ map { [ 1, $_->[1] ] } @plan ] });
 	my @done = @{ $exec->{done} };
 	my ($rows_now) = $exec->finish($schedule, $rows);
