@@ -7,6 +7,7 @@
 #   make -C test/unit check    unit tests of the store, without PostgreSQL
 #   make torture               crash torture (CYCLES=200 SEED=1), on a private copy
 #   make differential          random schedules on heap and on doublets; SCHEDULES=20000 SEED=... JOBS=3
+#   make bench-graphql         the workload of the links API, on a private copy
 #   make mutation              do the tests see faults that are planted in a copy
 #
 # ./run test does all of it on a private copy, with a server of its own.
@@ -54,5 +55,10 @@ differential:
 .PHONY: mutation
 mutation:
 	perl $(srcdir)/test/mutation/run.pl $(FAULTS)
+
+# The workload of the links API on heap and on doublets (hasura/README.md).
+.PHONY: bench-graphql
+bench-graphql:
+	$(srcdir)/run bench-graphql
 
 -include $(SOURCES:.c=.d)

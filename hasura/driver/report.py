@@ -38,15 +38,20 @@ def tables(results):
     out = []
     for variant in dict.fromkeys(r["variant"] for r in results["runs"]):
         runs = [r for r in results["runs"] if r["variant"] == variant]
-        names = list(runs[0]["seconds"])
-        out.append(f"**{variant}** (N = {max(r['n'] for r in runs)}, {runs[0]['types']} type{'s' if runs[0]['types'] > 1 else ''}; "
-                   f"ms a sample: median ± standard deviation of {len(runs[0]['seconds'][names[0]])})\n")
-        out.append("| background | operation | " + " | ".join(names) + " | ratio doublets/heap | doublets |")
-        out.append("| ---: | --- | " + " | ".join("---:" for _ in names) + " | ---: | --- |")
+        n, types = max(r["n"] for r in runs), runs[0]["types"]
+        out.append(f"**{variant}** (N = {n:,}, {types} type{'s' if types > 1 else ''}; ms a sample: median ± standard deviation "
+                   f"of {len(runs[0]['seconds']['heap'])})\n")
+        out.append("| background | operation | heap | doublets | ratio doublets/heap | doublets is | processor: heap | doublets | ratio | doublets is |")
+        out.append("| ---: | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | --- |")
         for r in sorted(runs, key=lambda r: r["size"]):
-            heap, ours = r["seconds"]["heap"], r["seconds"]["doublets"]
-            out.append(f"| {r['size']:,} | {r['operation']} | " + " | ".join(_ms(r["seconds"][n]) for n in names)
-                       + f" | {statistics.median(ours) / statistics.median(heap):.2f} | {verdict(heap, ours)} |")
+            cells = []
+            for kind in ("seconds", "processor"):
+                heap, ours = r[kind]["heap"], r[kind]["doublets"]
+                if heap and ours:
+                    cells += [_ms(heap), _ms(ours), f"{statistics.median(ours) / statistics.median(heap):.2f}", verdict(heap, ours)]
+                else:
+                    cells += ["", "", "", ""]
+            out.append(f"| {r['size']:,} | {r['operation']} | " + " | ".join(cells) + " |")
         out.append("\n" + _provenance(runs) + "\n")
     return "\n".join(out)
 
