@@ -85,7 +85,7 @@ def charts(results_path, folder):
             axis.set_xticks(range(len(mine)), [f"{r['size']:,}" for r in mine], fontsize=7)
             axis.set_yscale(scale)
             axis.set_title(f"{operation} (ms)", fontsize=9)
-            axis.tick_params(axis="y", labelsize=7)
+            axis.tick_params(axis="y", which="both", labelsize=6)
         axes.flat[0].legend(fontsize=8)
         figure.tight_layout()
         figure.savefig(pathlib.Path(folder) / f"workload-{scale}.svg", metadata={"Date": None})

@@ -78,6 +78,11 @@ for my $method (@methods)
 	push @urls, "$method=$1" if $out =~ /(http\S+)/;
 }
 like(driver('conformance over HTTP, of a stand-in', 'conformance', @urls), qr/^heap \(GraphQL over HTTP\): $cases of $cases cases/m, 'all cases');
+$node->safe_psql('postgres', 'CREATE DATABASE deployed TEMPLATE template0');
+my ($url) = $urls[0] =~ /=(.*)/;
+like(driver('deployment to a stand-in', 'deploy', $url, $node->connstr('deployed')),
+	qr/"success", "type": "replace_metadata", "tables": \[(?:"\w+", ){11}"\w+"\]/, 'an engine is sent twelve tables')
+  if $am eq 'doublets';
 $_->kill_kill for @standins;
 
 SKIP:
