@@ -127,8 +127,7 @@ dbl_range_is_point(const DblRange *r)
 
 /* --- predicate locks (keys.c) --------------------------------------------- */
 
-/* "Page" of the index that stands for a value of its first column. */
-extern BlockNumber dbl_predicate_page(int64 value, bool isnull);
+extern void dbl_predicate_check(Relation index, int64 value, bool isnull);
 extern void dbl_predicate_lock(Relation index, const DblIntervals *first, Snapshot snapshot);
 
 /* --- scan.c --------------------------------------------------------------- */

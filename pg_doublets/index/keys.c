@@ -13,6 +13,7 @@
 
 #include "access/skey.h"
 #include "access/stratnum.h"
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "lib/qunique.h"
@@ -330,34 +331,92 @@ dbl_keys_parse(const DblIndexShape *shape, ScanKey keys, int nkeys, DblIntervals
 }
 
 /*
- * The index has no pages, so predicate locks on a value of its first column
- * use a page number made from the value.  Two values that share one only cost
- * a needless serialization failure.
+ * Predicate locks.  The index has no pages, so they use page numbers made from what a
+ * scan asks for in the first column: one for each value, and one for each block of
+ * neighbouring values, about as many as a leaf page of a btree holds.  Who inserts looks at
+ * both.  Two that share a number only cost a needless serialization failure.
  */
-BlockNumber
-dbl_predicate_page(int64 value, bool isnull)
-{
-	uint64		h = isnull ? UINT64CONST(0x9E3779B97F4A7C15) :
-		hash_combine64(murmurhash32((uint32) value), murmurhash32((uint32) (value >> 32)));
+#define PREDICATE_BLOCK_BITS	8
+#define PREDICATE_PAGES_MAX		32	/* core makes more than that one lock on the relation, by default */
 
-	return (BlockNumber) (h % MaxBlockNumber);
+#define SALT_VALUE	UINT64CONST(0x2545F4914F6CDD1D)
+#define SALT_BLOCK	UINT64CONST(0x9E3779B97F4A7C15)
+#define SALT_NULL	UINT64CONST(0xD1B54A32D192ED03)
+
+static BlockNumber
+predicate_page(int64 what, uint64 salt)
+{
+	uint64		h = hash_combine64(murmurhash32((uint32) what), murmurhash32((uint32) (what >> 32)));
+
+	return (BlockNumber) (hash_combine64(h, salt) % MaxBlockNumber);
+}
+
+/* How many blocks of values the intervals touch; no more than a few are counted. */
+static int
+count_blocks(const DblIntervals *iv)
+{
+	uint64		n = 0;
+
+	for (int i = 0; i < iv->n && n <= PREDICATE_PAGES_MAX; i++)
+	{
+		uint64		more = (uint64) (iv->r[i].hi >> PREDICATE_BLOCK_BITS) -
+		(uint64) (iv->r[i].lo >> PREDICATE_BLOCK_BITS);
+
+		/* the first may be the last one's last */
+		if (i == 0 || iv->r[i].lo >> PREDICATE_BLOCK_BITS != iv->r[i - 1].hi >> PREDICATE_BLOCK_BITS)
+			n++;
+		n += Min(more, PREDICATE_PAGES_MAX + 1);
+	}
+	return (int) n;
 }
 
 /*
- * What a serializable scan is about to read: single values one by one, anything wider as
- * the whole index.  Before the store is read: an insertion that comes later
- * finds the lock, one that came earlier is seen by the scan.
+ * What a serializable scan is about to read: a few values one by one, short ranges and
+ * longer lists by blocks, anything wider as the whole index.  Before the store is
+ * read: an insertion that comes later finds the lock, one that came earlier is seen
+ * by the scan.
  */
 void
 dbl_predicate_lock(Relation index, const DblIntervals *first, Snapshot snapshot)
 {
-	if (first->n > 64 || !dbl_intervals_points(first))
+	if (first->n <= PREDICATE_PAGES_MAX && dbl_intervals_points(first))
+	{
+		for (int i = 0; i < first->n; i++)
+			PredicateLockPage(index, predicate_page(first->r[i].lo, SALT_VALUE), snapshot);
+	}
+	else if (count_blocks(first) <= PREDICATE_PAGES_MAX)
+	{
+		for (int i = 0; i < first->n; i++)
+		{
+			int64		last = first->r[i].hi >> PREDICATE_BLOCK_BITS;
+
+			for (int64 b = first->r[i].lo >> PREDICATE_BLOCK_BITS; b <= last; b++)
+				PredicateLockPage(index, predicate_page(b, SALT_BLOCK), snapshot);
+		}
+	}
+	else
 	{
 		PredicateLockRelation(index, snapshot);
 		return;
 	}
-	for (int i = 0; i < first->n; i++)
-		PredicateLockPage(index, dbl_predicate_page(first->r[i].lo, false), snapshot);
 	if (first->null)
-		PredicateLockPage(index, dbl_predicate_page(0, true), snapshot);
+		PredicateLockPage(index, predicate_page(0, SALT_NULL), snapshot);
+}
+
+/*
+ * Has a serializable transaction read what is inserted now?  May raise 40001.
+ */
+void
+dbl_predicate_check(Relation index, int64 value, bool isnull)
+{
+	if (!IsolationIsSerializable())
+		return;
+	if (isnull)
+	{
+		CheckForSerializableConflictIn(index, NULL, predicate_page(0, SALT_NULL));
+		return;
+	}
+	CheckForSerializableConflictIn(index, NULL, predicate_page(value, SALT_VALUE));
+	CheckForSerializableConflictIn(index, NULL,
+								   predicate_page(value >> PREDICATE_BLOCK_BITS, SALT_BLOCK));
 }

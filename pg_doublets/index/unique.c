@@ -123,9 +123,7 @@ check_readers(Relation index, Relation table, const DblIndexShape *shape, Datum 
 	for (int i = 0; i < shape->ncols; i++)
 		cols |= 1 << shape->col[i];
 	if ((dbl_update_kept(table, slot) & cols) != cols)
-		CheckForSerializableConflictIn(index, NULL,
-									   dbl_predicate_page(isnull[0] ? 0 : DatumGetInt64(values[0]),
-														  isnull[0]));
+		dbl_predicate_check(index, isnull[0] ? 0 : DatumGetInt64(values[0]), isnull[0]);
 }
 
 /*
@@ -206,9 +204,7 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 			 * The transaction that we have waited for may have read what we are about to write: that
 			 * failure comes before this one, as in btree.
 			 */
-			CheckForSerializableConflictIn(index, NULL,
-										   dbl_predicate_page(isnull[0] ? 0 : DatumGetInt64(values[0]),
-															  isnull[0]));
+			dbl_predicate_check(index, isnull[0] ? 0 : DatumGetInt64(values[0]), isnull[0]);
 			key = BuildIndexValueDescription(index, values, isnull);
 			ereport(ERROR,
 					(errcode(ERRCODE_UNIQUE_VIOLATION),
