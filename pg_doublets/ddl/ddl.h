@@ -10,6 +10,9 @@
 
 #include "postgres.h"
 
+#include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
+#include "tcop/utility.h"
 #include "utils/relcache.h"
 
 /* Setting pg_doublets.adopt_indexes: make new btree and hash indexes native where they can be. */
@@ -23,6 +26,21 @@ extern void dbl_utility_init(void);
 extern void dbl_access_init(void);
 extern void dbl_index_am_init(void);
 extern void dbl_upsert_init(void);
+
+/* Must an index of this relation be real? */
+extern bool dbl_index_must_be_real(Oid relid, bool unique);
+
+/* CREATE INDEX: the statement to run, a copy if it is changed. */
+extern PlannedStmt *dbl_adopt_index_stmt(PlannedStmt *pstmt, ProcessUtilityContext context);
+
+/* PRIMARY KEY or UNIQUE of an ALTER TABLE, whose parse tree may be changed. */
+extern void dbl_adopt_constraint(Oid relid, Constraint *con);
+
+/*
+ * Before an ALTER TABLE: the statement to run, a copy if it is changed.  Locks the table as the statement is going to, and raises what it
+ * raises for want of rights.  *promoted is an index that is native again afterwards.
+ */
+extern PlannedStmt *dbl_before_alter_table(PlannedStmt *pstmt, Oid *promoted);
 
 /* Oid of the table access method in this database, or InvalidOid. */
 extern Oid	dbl_table_am_oid(void);
