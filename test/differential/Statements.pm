@@ -196,9 +196,25 @@ sub insert
 	return "INSERT INTO links VALUES $rows ON CONFLICT $arbiter DO UPDATE SET $set$cond" . $self->returning;
 }
 
+# What it writes depends on what it reads elsewhere.
+sub skew
+{
+	my ($self) = @_;
+	my ($x, $y) = ($self->id, $self->id);
+	my $end = $self->end;
+
+	return pick("UPDATE links SET to_id = (SELECT coalesce(to_id, 0) + 1 FROM links b WHERE b.id = $y) WHERE id = $x",
+		"UPDATE links SET to_id = (SELECT count(*) FROM links b WHERE b.from_id = $end) WHERE id = $x",
+		"UPDATE links SET from_id = $end WHERE id = $x AND NOT EXISTS (SELECT FROM links b WHERE b.to_id = $end)",
+		'INSERT INTO links SELECT ' . $self->new_id . ", $end, count(*)" . ($self->typed ? ', 1' : '') . " FROM links WHERE from_id = $end",
+		"DELETE FROM links WHERE id = $x AND EXISTS (SELECT FROM links b WHERE b.id = $y AND b.to_id = $end)");
+}
+
 sub update
 {
 	my ($self) = @_;
+
+	return $self->skew if $self->{levels} eq 'ser' && chance(0.7);
 	my $where = $self->target('NO KEY UPDATE');
 	my $kind = rand();
 

@@ -3,6 +3,7 @@
 #
 #   run.pl --host DIR --port N [--user NAME]    a running server with pg_doublets preloaded, on this machine, of the same user
 #          [--seed S] [--schedules N] [--first N]   which schedules; --only N is --first N --schedules 1
+#          [--levels L]                         only those of isolation rc, rr, mixed or ser
 #          [--file F]                           one schedule from a file, as printed for a difference
 #          [--other heap]                       heap against heap: proves the tester
 #          [--dump]                             print schedules and transcripts
@@ -20,7 +21,7 @@ use Time::HiRes 'time';
 
 my %o = (host => $ENV{PGHOST} || '/tmp', port => $ENV{PGPORT} || 5432, user => $ENV{PGUSER} || 'postgres', schedules => 1000, first => 1,
 	other => 'doublets', most => 5, name => 'diff', shrink => 1);
-GetOptions(\%o, 'host=s', 'port=i', 'user=s', 'seed=i', 'schedules=i', 'first=i', 'only=i', 'file=s', 'other=s', 'dump', 'most=i', 'name=s', 'shrink!', 'quiet')
+GetOptions(\%o, 'host=s', 'port=i', 'user=s', 'seed=i', 'schedules=i', 'first=i', 'only=i', 'file=s', 'other=s', 'dump', 'most=i', 'levels=s', 'name=s', 'shrink!', 'quiet')
   or die "see the head of $0\n";
 $o{seed} = int(time * 1000) % 2147483647 unless defined $o{seed};
 @o{qw(first schedules)} = ($o{only}, 1) if defined $o{only};
@@ -93,6 +94,7 @@ my ($start, $differences, $done, $last) = (time, 0, 0, time);
 for my $n ($o{first} .. $o{first} + $o{schedules} - 1)
 {
 	my $schedule = Generator->new(seed_of('tables', int($n / 8)), seed_of('schedule', $n))->schedule;
+	next if defined $o{levels} && $schedule->{levels} ne $o{levels};
 	my $d = $compare->schedule($schedule);
 
 	$done++;
