@@ -21,6 +21,7 @@
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
+#include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_attribute.h"
@@ -28,6 +29,7 @@
 #include "catalog/pg_index.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "optimizer/planner.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -38,6 +40,7 @@
 #include "utils/syscache.h"
 
 #include "ddl/ddl.h"
+#include "index/index.h"
 
 /*
  * Indexes whose access method this transaction has changed, and whether a subtransaction has
@@ -130,6 +133,27 @@ set_column_types(Oid indexid)
 	table_close(pg_attribute, RowExclusiveLock);
 }
 
+/*
+ * A native index depends on our operator class, though it has btree's, so that it does not outlive the extension: CREATE
+ * INDEX has recorded that.  One that becomes real must outlive it.
+ */
+static void
+set_dependency(Oid indexid, bool native)
+{
+	ObjectAddress index;
+	ObjectAddress opclass;
+
+	ObjectAddressSet(index, RelationRelationId, indexid);
+	ObjectAddressSet(opclass, OperatorClassRelationId,
+					 GetDefaultOpClass(INT8OID, dbl_index_am_oid()));
+	if (!OidIsValid(opclass.objectId))
+		return;
+	deleteDependencyRecordsForSpecific(RelationRelationId, indexid, DEPENDENCY_NORMAL,
+									   OperatorClassRelationId, opclass.objectId);
+	if (native)
+		recordDependencyOn(&index, &opclass, DEPENDENCY_NORMAL);
+}
+
 void
 dbl_index_set_am(Oid indexid, Oid am)
 {
@@ -148,6 +172,7 @@ dbl_index_set_am(Oid indexid, Oid am)
 	switched = list_append_unique_oid(switched, indexid);
 	MemoryContextSwitchTo(old);
 	set_column_types(indexid);
+	set_dependency(indexid, am == dbl_index_am_oid());
 	dbl_index_set_opclass(indexid);
 }
 

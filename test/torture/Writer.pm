@@ -68,7 +68,7 @@ sub statement
 		sub { "INSERT INTO %T VALUES ($id, " . $v->() . ", $n, 1) ON CONFLICT (id) DO UPDATE SET to_id = $n, from_id = excluded.from_id RETURNING id, to_id" },
 		sub { "INSERT INTO %T SELECT i, $base + i % 7, $n, i % 5 FROM generate_series($id, $to) i WHERE i < $end ON CONFLICT DO NOTHING" },
 		sub { "INSERT INTO %T SELECT i, $base + i % 7, $n, i % 5 FROM generate_series($id, $to) i WHERE i < $end ON CONFLICT (id) DO UPDATE SET to_id = excluded.to_id, type_id = 9" },
-		sub { "COPY %T FROM STDIN;\n" . join('', map { "$_\t$base\t$n\t2\n" } grep { $_ < $end } $id .. $id + 2) . "\\." },
+		sub { 'COPY %T FROM PROGRAM $$printf "' . join('', map { "$_\\\\t$base\\\\t$n\\\\t2\\\\n" } grep { $_ < $end } $id .. $id + 2) . '"$$' },
 		sub { "UPDATE %T SET to_id = $n WHERE id = $id RETURNING *" },
 		sub { "UPDATE %T SET from_id = " . $v->() . ', to_id = ' . $v->() . ", type_id = type_id + 1 WHERE id = $id" },
 		sub { "UPDATE %T SET to_id = to_id + 1 WHERE id BETWEEN $id AND $to AND $own" },
