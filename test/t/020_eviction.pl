@@ -5,13 +5,14 @@ use warnings;
 use lib 'test/lib';
 use Doublets;
 use IPC::Run ();
+use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep time);
 
 plan skip_all => 'heap' if $am eq 'heap';
 
-my $node = new_server('eviction', conf => "autovacuum = off\nfsync = off\npg_doublets.max_memory = '20MB'\n");
+my $node = new_server('eviction', init => [ allows_streaming => 1 ], conf => "autovacuum = off\nfsync = off\npg_doublets.max_memory = '20MB'\n");
 my $db = database($node, 'e', 'doublets');
 my $make = sub {
 	my ($t, $n) = @_;
@@ -157,7 +158,29 @@ for my $t (qw(a b c))
 $node->restart;
 is($balance->($_), '0', "$_: after a restart too") for qw(a b c);
 
-# 7. More tables than pg_doublets.max_tables.
+# 7. On a standby: readers evict there, replay goes on, and what was evicted comes back with all changes.
+$node->backup('b');
+my $standby = PostgreSQL::Test::Cluster->new('eviction_standby');
+$standby->init_from_backup($node, 'b', has_streaming => 1);
+$standby->start;
+for my $round (1 .. 6)
+{
+	$node->safe_psql($db, "UPDATE $_ SET to_id = to_id + $round WHERE id % 100 = $round; INSERT INTO $_ SELECT -i, i, i, $round FROM generate_series($round * 1000, $round * 1000 + 300) i") for qw(a b c);
+	$node->wait_for_catchup($standby);
+	for my $t ((qw(a b c a b))[ $round % 3 .. $round % 3 + 2 ])
+	{
+		my $sum = "SELECT count(*), sum(id), sum(to_id), sum(type_id) FROM $t";
+
+		is($standby->safe_psql($db, $sum), $node->safe_psql($db, $sum), "standby, round $round: $t");
+	}
+}
+cmp_ok($standby->safe_psql($db, 'SELECT evictions FROM doublets_memory_totals()'), '>=', 5, 'tables were evicted there');
+cmp_ok($standby->safe_psql($db, 'SELECT bytes FROM doublets_memory_totals()'), '<=', 20 * 1024 * 1024, 'memory is below the limit there');
+check_ok($standby, $db, $_, "$_: trees and pages agree there") for qw(a b c);
+$standby->stop;
+unlike(slurp_file($standby->logfile), qr/PANIC|TRAP|was terminated by signal|leak/i, 'nothing broke in its log');
+
+# 8. More tables than pg_doublets.max_tables.
 $node->append_conf('postgresql.conf', "pg_doublets.max_tables = 16\npg_doublets.max_memory = 0\n");
 $node->restart;
 $node->safe_psql($db, "CREATE TABLE t$_ (id bigint PRIMARY KEY, a bigint, b bigint); INSERT INTO t$_ VALUES ($_, 1, 1)") for 1 .. 40;
