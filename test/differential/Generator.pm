@@ -31,7 +31,7 @@ sub new
 	@$self{qw(sessions levels hot)} = ($sessions, pick('rc', 'rc', 'rc', 'rr', 'mixed', 'mixed', 'ser'), pick(1, 2, 2, 3));
 	@$self{qw(maintenance cursors two_phase copy gates gids)} = (chance(0.25), chance(0.25), chance(0.12), chance(0.2), $sessions > 1 && chance(0.25), 0);
 	# what the rule for serializable schedules (Compare.pm) could not replay
-	@$self{qw(maintenance two_phase gates named held)} = (0, 0, 0, -1, 1) if $self->{levels} eq 'ser';
+	@$self{qw(maintenance two_phase gates cursors named held)} = (0, 0, 0, 0, -1, 1) if $self->{levels} eq 'ser';
 	return $self;
 }
 

@@ -120,7 +120,7 @@ sub returning
 {
 	my ($self) = @_;
 
-	return chance(0.5) ? '' : ' RETURNING ' . pick('*', 'id, to_id', 'id, (xmax = 0) AS inserted', 'links.*, tableoid::regclass');
+	return chance(0.5) ? '' : ' RETURNING ' . pick('*', 'id, to_id', $self->{levels} eq 'ser' ? 'from_id' : 'id, (xmax = 0) AS inserted', 'links.*, tableoid::regclass');
 }
 
 # Heap's CLUSTER and VACUUM FULL forget that a row was deleted as far as FOR KEY SHARE is concerned, which a snapshot from before
