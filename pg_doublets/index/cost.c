@@ -14,6 +14,7 @@
 
 #include <math.h>
 
+#include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_type.h"
@@ -210,6 +211,55 @@ versions_read(PlannerInfo *root, IndexPath *path, double *total)
 	return n;
 }
 
+/*
+ * Versions that a scan passes on its way.  An index is ordered by its first column, so a condition on the second
+ * alone, or beside a range of the first, has the scan look at every value of the first that is in the range; at most as
+ * many as there are versions with those.  (type, id) is no such index: it is read by whichever column has fewer.
+ */
+static double
+versions_passed(PlannerInfo *root, IndexPath *path, double tuples)
+{
+	IndexOptInfo *index = path->indexinfo;
+	List	   *first = NIL;
+	bool		second = false;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (index->ncolumns != 2 || index->indexkeys[0] == DBL_TYPE + 1)
+		return tuples;
+	foreach(lc, path->indexclauses)
+	{
+		IndexClause *iclause = lfirst_node(IndexClause, lc);
+
+		if (iclause->indexcol != 0)
+		{
+			second = true;
+			continue;
+		}
+		foreach(lc2, iclause->indexquals)
+		{
+			RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc2);
+			Expr	   *clause = rinfo->clause;
+			Oid			opno = InvalidOid;
+
+			if (IsA(clause, NullTest) && ((NullTest *) clause)->nulltesttype == IS_NULL)
+				return tuples;
+			if (IsA(clause, OpExpr))
+				opno = ((OpExpr *) clause)->opno;
+			else if (IsA(clause, ScalarArrayOpExpr))
+				opno = ((ScalarArrayOpExpr *) clause)->opno;
+			if (OidIsValid(opno) &&
+				get_op_opfamily_strategy(opno, INTEGER_BTREE_FAM_OID) == BTEqualStrategyNumber)
+				return tuples;
+			first = lappend(first, rinfo);
+		}
+	}
+	if (!second)
+		return tuples;
+	return Max(tuples, index->tuples *
+			   clauselist_selectivity(root, first, index->rel->relid, JOIN_INNER, NULL));
+}
+
 void
 dbl_amcostestimate(struct PlannerInfo *root, struct IndexPath *path, double loop_count,
 				   Cost *startup, Cost *total, Selectivity *selectivity,
@@ -219,6 +269,7 @@ dbl_amcostestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	double		versions = 0;
 	double		read;
 	double		tuples;
+	double		passed;
 	double		descents;
 
 	memset(&costs, 0, sizeof(costs));
@@ -233,6 +284,7 @@ dbl_amcostestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	else
 		tuples = costs.numIndexTuples;
 	tuples = clamp_row_est(tuples);
+	passed = versions_passed(root, path, tuples);
 
 	/*
 	 * A descent touches some nodes.  The conditions are not evaluated again for each entry, as they are
@@ -241,7 +293,7 @@ dbl_amcostestimate(struct PlannerInfo *root, struct IndexPath *path, double loop
 	 */
 	descents = Max(costs.num_sa_scans, 1.0);
 	*startup = 10.0 * cpu_operator_cost;
-	*total = *startup + descents * 10.0 * cpu_operator_cost + tuples * (1 + MISSES_AN_ENTRY) * cpu_index_tuple_cost;
+	*total = *startup + descents * 10.0 * cpu_operator_cost + passed * (1 + MISSES_AN_ENTRY) * cpu_index_tuple_cost;
 
 	/* (type, id) in order may have to be sorted */
 	if (path->indexinfo->ncolumns == 2 && path->indexinfo->indexkeys[0] == DBL_TYPE + 1)
