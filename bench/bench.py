@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """All benchmarks: ./run bench calls this with a private PostgreSQL that has the extension.
 
-Writes results/<size>.json and the report in README.md; nothing, if any check fails.
+Writes results/<size>.json and the report in README.md after each part; nothing of a part in which a check fails. Parts
+that were not run keep the results that they had.
 """
 import argparse
 import importlib
@@ -18,11 +19,24 @@ PARTS = ["store", "sql", "redis", "graph"]
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+def _keep(size, part, result):
+    path = os.path.join(HERE, "results", size + ".json")
+    parts = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as old:
+            parts = json.load(old)["parts"]
+    parts[part] = result
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as out:
+        json.dump({"size": size, "parts": {name: parts[name] for name in PARTS if name in parts}}, out, separators=(",", ":"))
+        out.write("\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", required=True, help="folder of PostgreSQL's programs, with the extension installed")
     parser.add_argument("--work", required=True, help="an empty folder for the server")
-    parser.add_argument("--size", choices=["tiny", "quick", "full"], default="full")
+    parser.add_argument("--size", choices=["tiny", "short", "quick", "full"], default="full")
     parser.add_argument("--only", default=",".join(PARTS), help="parts, with commas: " + ", ".join(PARTS))
     arguments = parser.parse_args()
     wanted = [part for part in PARTS if part in arguments.only.split(",")]
@@ -32,26 +46,20 @@ def main():
         print(f"[{time.time() - begun:6.1f} s] {text}", flush=True)
 
     server = Server(arguments.bin, arguments.work)
-    records = Records()
-    skipped = []
     try:
         server.create()
-        where = provenance(server)
         for part in wanted:
             say(part)
-            skipped += importlib.import_module(part).run(server, records, arguments.size, say) or []
+            begun_part, records, where = time.time(), Records(), provenance(server)
+            skipped = importlib.import_module(part).run(server, records, arguments.size, say) or []
+            where["minutes"] = round((time.time() - begun_part) / 60, 1)
+            _keep(arguments.size, part, {"provenance": where, "skipped": skipped, "records": records.records})
+            importlib.import_module("report").write(HERE, arguments.size)
     except (AssertionError, RuntimeError) as failure:
-        print(f"FAILED, nothing is reported: {failure}", file=sys.stderr)
+        print(f"FAILED, nothing is reported of this part: {failure}", file=sys.stderr)
         return 1
     finally:
         server.stop()
-    where["minutes"] = round((time.time() - begun) / 60, 1)
-    os.makedirs(os.path.join(HERE, "results"), exist_ok=True)
-    with open(os.path.join(HERE, "results", arguments.size + ".json"), "w", encoding="utf-8") as out:
-        json.dump({"size": arguments.size, "parts": wanted, "skipped": skipped, "provenance": where, "records": records.records}, out,
-                  indent=None, separators=(",", ":"))
-        out.write("\n")
-    importlib.import_module("report").write(HERE, arguments.size)
     say("done")
     return 0
 

@@ -37,7 +37,7 @@ SCRIPTS = [
 ]
 
 # seconds of a run, repeats
-PLANS = {"tiny": (0.02, 1), "quick": (0.3, 5), "full": (3, 9)}
+PLANS = {"tiny": (0.02, 1), "short": (0.1, 3), "quick": (0.3, 5), "full": (3, 9)}
 
 
 def _fill(server, schema):

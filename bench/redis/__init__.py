@@ -7,7 +7,7 @@ import time
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # links that are there all the time, operations of a task, rounds
-PLANS = {"tiny": (1000, 200, 1), "quick": (100000, 3000, 5), "full": (1000000, 20000, 9)}
+PLANS = {"tiny": (1000, 200, 1), "short": (100000, 1000, 3), "quick": (100000, 3000, 5), "full": (1000000, 20000, 9)}
 
 TABLE = """
 CREATE SCHEMA {schema}; SET search_path = {schema};

@@ -15,22 +15,30 @@ def _load(here, size):
         return json.load(stored)
 
 
-def _provenance(result):
-    p = result["provenance"]
-    lines = [f"{p['date']}, commit {p['commit']}, {p['minutes']} minutes. {p['cores']} cores of {p['cpu']}, {p['memory_gb']} GB, "
-             f"Linux {p['kernel']}, load {p['load_at_start']:.1f} at the start. PostgreSQL {p['postgresql']}."]
-    others = [p[name] for name in ("redis", "sqlite", "crate", "gcc", "cargo") if p.get(name)]
-    lines.append("Also: " + "; ".join(others) + "." if others else "")
-    lines.append("Settings: " + ", ".join(f"{k} = {v}" for k, v in p["settings"].items()) + ".")
-    lines += [f"Skipped: {reason}" for reason in result["skipped"]]
-    return "\n".join(line for line in lines if line)
+def _provenance(parts):
+    """Where each part was run; what they have in common is said once."""
+    lines = []
+    for name, part in parts.items():
+        p = part["provenance"]
+        lines.append(f"- {name}: {p['date']}, commit {p['commit']}, {p['minutes']} minutes, load {p['load_at_start']:.1f} at the start"
+                     + "".join(f". Skipped: {reason}" for reason in part["skipped"]))
+    p = list(parts.values())[-1]["provenance"]
+    others = "; ".join(p[name] for name in ("redis", "sqlite", "crate", "gcc", "cargo") if p.get(name))
+    busy = max(part["provenance"]["load_at_start"] for part in parts.values())
+    if busy > p["cores"] / 2:
+        lines.append(f"\n**The machine was busy with other work** (load {busy:.0f} on {p['cores']} cores): rates are far below what it can do, "
+                     "ratios are uncertain; counts of bytes are exact.")
+    lines.append(f"\n{p['cores']} cores of {p['cpu']}, {p['memory_gb']} GB, Linux {p['kernel']}, PostgreSQL {p['postgresql']}; {others}. "
+                 + "Settings: " + ", ".join(f"{k} = {v}" for k, v in p["settings"].items()) + ".")
+    return "\n".join(lines)
 
 
 def render(here, result):
     size = result["size"]
-    parts = [f"## Results: {size} run", _provenance(result), targets.table(result["records"])]
+    records = [record for part in result["parts"].values() for record in part["records"]]
+    parts = [f"## Results: {size} run", _provenance(result["parts"]), targets.table(records)]
     for section in tables.SECTIONS:
-        groups = tables.groups(result["records"], section)
+        groups = tables.groups(records, section)
         if not groups:
             continue
         parts += [f"### {section.title}", section.text]
@@ -52,9 +60,9 @@ def write(here, size):
         with open(os.path.join(here, "results", size + ".md"), "w", encoding="utf-8") as out:
             out.write(text)
         return
-    # Both runs have a place: the full one first.
+    # Each kind of run has a place: the full one first.
     before, rest = readme.split(BEGIN, 1)
     behind = rest.split(END, 1)[1]
-    kept = [text if name == size else render(here, _load(here, name)) for name in ("full", "quick") if name == size or _load(here, name)]
+    kept = [text if name == size else render(here, _load(here, name)) for name in ("full", "quick", "short") if name == size or _load(here, name)]
     with open(path, "w", encoding="utf-8") as out:
         out.write(before + BEGIN + "\n\n" + "\n".join(kept) + "\n" + END + behind)

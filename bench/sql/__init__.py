@@ -37,6 +37,9 @@ def plan(size):
         return Plan(2, 0.02, 1, 400, _sets(1000, 4), (2000,), 1, 200, 4)
     if size == "quick":
         return Plan(5, 0.25, 1, 20000, _sets(100000, 4), (100000,), 2, 5000, 5)
+    if size == "short":
+        sets = ((100000, 100, False, [(1, False, READ_NAMES + WRITE_NAMES)]),)
+        return Plan(3, 0.1, 1, 20000, sets, (100000,), 1, 2000, 4)
     many = [4] + ([16] if (os.cpu_count() or 1) >= 8 else [])
     every = []
     for links in (1000, 100000, 1000000):

@@ -8,7 +8,7 @@ HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DATA = [("few links an end, 100 types", "few", 100), ("power-law degrees, 100 types", "power", 100), ("few links an end, one type", "few", 1)]
 
 # (links, rounds, rounds in which SQLite takes part, how many of the data sets)
-PLANS = {"tiny": [(2000, 2, 2, 3)], "quick": [(100000, 5, 3, 3), (1000000, 3, 1, 2)],
+PLANS = {"tiny": [(2000, 2, 2, 3)], "short": [(100000, 3, 1, 2)], "quick": [(100000, 5, 3, 3), (1000000, 3, 1, 2)],
          "full": [(100000, 7, 7, 3), (1000000, 5, 5, 3), (10000000, 2, 2, 3)]}
 
 TIMEOUT = 3600
