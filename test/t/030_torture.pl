@@ -3,6 +3,6 @@ use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;    # has something to do before the main program begins
 
-$ENV{CYCLES} ||= 6;
-$ENV{TORTURE_SECONDS} ||= 1.5;
+$ENV{CYCLES} ||= 4;
+$ENV{TORTURE_SECONDS} ||= 1;
 require './test/torture/torture.pl';

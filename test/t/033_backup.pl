@@ -67,8 +67,8 @@ my %at = map { $_ => $node->safe_psql($db, sum_of($_)) } qw(links t2);
 $node->safe_psql('postgres', "SELECT pg_create_restore_point('here')");
 $node->safe_psql($db, 'VACUUM FULL links; DELETE FROM links WHERE id % 2 = 0; TRUNCATE t2; VACUUM (FREEZE) links; INSERT INTO t2 VALUES (1, 1, 1)');
 my %later = map { $_ => $node->safe_psql($db, sum_of($_)) } qw(links t2);
-$node->safe_psql('postgres', 'SELECT pg_switch_wal()');
-$node->poll_query_until('postgres', "SELECT last_archived_wal >= pg_walfile_name(pg_current_wal_lsn() - 1) FROM pg_stat_archiver");
+my $last = $node->safe_psql('postgres', 'SELECT pg_walfile_name(pg_switch_wal())');
+$node->poll_query_until('postgres', "SELECT last_archived_wal >= '$last' FROM pg_stat_archiver") or BAIL_OUT('WAL is not archived');
 
 my $point = PostgreSQL::Test::Cluster->new('point');
 $point->init_from_backup($node, 'under_load', has_restoring => 1);

@@ -207,8 +207,15 @@ sub kill_child
 {
 	my ($signal, $title) = @_;
 	my @pids = processes($title) or return 0;
+	my $before = -s $node->logfile;
 
 	kill $signal, Writer::pick(@pids);
+	# until the postmaster has noticed, it looks as if nothing had happened
+	for (1 .. 500)
+	{
+		last if substr(slurp_file($node->logfile), $before) =~ /terminated by signal|exited with exit code/;
+		sleep 0.01;
+	}
 	return 1;
 }
 
@@ -274,6 +281,19 @@ sub leave_out_orphans
 	BAIL_OUT('the server does not start');
 }
 
+# Wait until it has recovered by itself.  psql may be gone before it is told what to ask.
+sub wait_up
+{
+	for (1 .. 600)
+	{
+		my ($out, $err) = ('', '');
+
+		return if eval { IPC::Run::run([ 'psql', '-XAtq', '-d', $node->connstr($db), '-c', 'SELECT pg_is_in_recovery()' ], '<', \'', '>', \$out, '2>', \$err); } && $out eq "f\n";
+		sleep 0.1;
+	}
+	BAIL_OUT('the server does not come back');
+}
+
 sub die_somehow
 {
 	my ($cycle) = @_;
@@ -305,8 +325,7 @@ sub die_somehow
 			if (rand() < 0.5) { sleep rand() * 0.5; $how .= ', then server'; kill_server(); }
 			else
 			{
-				sleep 0.3;
-				$node->poll_query_until($db, 'SELECT NOT pg_is_in_recovery()');
+				wait_up();
 			}
 		}
 	}
