@@ -6,6 +6,7 @@
 #   make INJECTION=1           with injection points (pg_doublets/shared/inject.h), for tests
 #   make -C test/unit check    unit tests of the store, without PostgreSQL
 #   make torture               crash torture (CYCLES=200 SEED=1), on a private copy
+#   make injection             fail at each injection point, on a private copy
 #   make differential          random schedules on heap and on doublets; SCHEDULES=20000 SEED=... JOBS=3
 #   make bench-graphql         the workload of the links API, on a private copy
 #   make mutation              do the tests see faults that are planted in a copy
@@ -44,6 +45,12 @@ torture:
 	RUN_ONLY="build tap" RUN_TAP=test/torture/torture.pl ./run test
 
 .PHONY: torture
+
+# Fail, cancel and kill at each injection point (a build of its own with INJECTION=1).
+injection:
+	RUN_ONLY="build tap" RUN_TAP=test/injection/injection.pl ./run test
+
+.PHONY: injection
 
 # Random schedules on heap and on doublets, on a private copy and a server of its own (test/differential).
 .PHONY: differential

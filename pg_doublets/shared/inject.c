@@ -95,6 +95,15 @@ assign_no_memory(int newval, void *extra)
 	allocations_left = newval;
 }
 
+static const char *
+show_no_memory(void)
+{
+	static char text[16];
+
+	snprintf(text, sizeof(text), "%d", allocations_left);
+	return text;
+}
+
 void
 dbl_inject_init(void)
 {
@@ -103,7 +112,7 @@ dbl_inject_init(void)
 							   check_inject, assign_inject, NULL);
 	DefineCustomIntVariable("pg_doublets.inject_no_memory", "Sets which allocation for a store fails.", NULL,
 							&no_memory_setting, 0, 0, INT_MAX, PGC_SUSET, GUC_NOT_IN_SAMPLE,
-							NULL, assign_no_memory, NULL);
+							NULL, assign_no_memory, show_no_memory);
 }
 
 void

@@ -8,7 +8,7 @@
  *	pg_doublets.inject		"point:action" or "point:action:n", for the n-th time that a process comes there
  *							(the first if not given), once; superusers only
  *	pg_doublets.inject_no_memory	the number of the allocation for a store that fails, counted from when it is
- *							set; once
+ *							set; once.  Shows how many are still to come, 0 once it has failed.
  *
  * Actions: error (an ERROR; in a critical section thus a PANIC), cancel (as from pg_cancel_backend), terminate,
  * kill (SIGKILL to itself), segv, wait (until the data directory has a file
