@@ -27,6 +27,7 @@
 
 #include "index/index.h"
 #include "shared/inject.h"
+#include "table/fetch.h"
 #include "table/modify.h"
 
 #define CHUNK	32
@@ -38,6 +39,69 @@ typedef enum Conflict
 	CONFLICT_CERTAIN
 } Conflict;
 
+/* Has b the key of a, as far as this kind of index goes? */
+static bool
+same_key(const DblIndexShape *shape, const DblVersion *a, const DblVersion *b)
+{
+	for (int i = 0; i < shape->ncols; i++)
+		if (DblVersionIsNull(a, shape->col[i]) != DblVersionIsNull(b, shape->col[i]) ||
+			a->key[shape->col[i]] != b->key[shape->col[i]])
+			return false;
+	return true;
+}
+
+/* Versions of chains that have been followed; those for whom there is no place are found again, by themselves. */
+typedef struct Followed
+{
+	int			n;
+	DblSlot		slots[CHUNK];
+} Followed;
+
+static bool
+was_followed(const Followed *followed, DblSlot slot)
+{
+	for (int i = 0; i < followed->n; i++)
+		if (followed->slots[i] == slot)
+			return true;
+	return false;
+}
+
+/*
+ * What stands in the way of a version: v, or a version that has settled in its place.  Of v's chain all are
+ * noted as followed.
+ */
+static Conflict
+chain_conflict(DblTable *t, const DblIndexShape *shape, DblVersion *v, DblSlot slot, const DblVersion *mine,
+			   DblSlot self, Followed *followed, SnapshotData *dirty)
+{
+	Conflict	result = CONFLICT_NONE;
+	bool		done = false;
+
+	for (;;)
+	{
+		SnapshotData look;
+
+		InitDirtySnapshot(look);
+		if (slot == self)
+			done = true;
+		else if (!done && dbl_visible(v, &look))
+		{
+			*dirty = look;
+			result = TransactionIdIsValid(look.xmin) || TransactionIdIsValid(look.xmax) ?
+				CONFLICT_WAIT : CONFLICT_CERTAIN;
+			done = true;
+		}
+		slot = dbl_settled_successor(t, v);
+		if (slot == DBL_NO_SLOT)
+			return result;
+		v = dbl_version(&t->store, slot);
+		if (!(v->flags & DBL_F_ANNOUNCED(shape->kind)) || !same_key(shape, v, mine))
+			return result;
+		if (followed->n < CHUNK)
+			followed->slots[followed->n++] = slot;
+	}
+}
+
 /*
  * Look for another announced version, live or perhaps so, with the same key.  Store
  * lock held exclusively.  For CONFLICT_WAIT *dirty tells whom to wait for.
@@ -46,7 +110,7 @@ typedef enum Conflict
  * a version that has taken its announcement over (DBL_F_SETTLED) came with the first of its chain.
  */
 static Conflict
-find_conflict(DblStore *store, const DblIndexShape *shape, const DblVersion *mine, DblSlot self,
+find_conflict(DblTable *t, const DblIndexShape *shape, const DblVersion *mine, DblSlot self,
 			  SnapshotData *dirty)
 {
 	DblAccess	access = shape->access;
@@ -55,8 +119,8 @@ find_conflict(DblStore *store, const DblIndexShape *shape, const DblVersion *min
 	DblRange	second;
 	DblCursor	cursor;
 	DblSlot		slots[CHUNK];
+	Followed	followed;
 	bool		narrowed = false;
-	bool		check_type = false;
 	Conflict	result = CONFLICT_NONE;
 	uint32		got;
 
@@ -65,12 +129,11 @@ find_conflict(DblStore *store, const DblIndexShape *shape, const DblVersion *min
 		/* few links have the same id, many the same type */
 		access = DBL_BY_ID;
 		first_col = DBL_ID;
-		check_type = true;
 	}
 	first.with_null = DblVersionIsNull(mine, first_col);
 	first.lo = first.with_null ? 1 : mine->key[first_col];
 	first.hi = first.with_null ? 0 : mine->key[first_col];
-	if (shape->ncols == 2 && !check_type)
+	if (shape->ncols == 2 && shape->kind != DBL_KEY_TYPE_ID)
 	{
 		narrowed = true;
 		second.with_null = DblVersionIsNull(mine, shape->col[1]);
@@ -80,29 +143,34 @@ find_conflict(DblStore *store, const DblIndexShape *shape, const DblVersion *min
 
 	dirty->xmin = dirty->xmax = InvalidTransactionId;
 	dirty->speculativeToken = 0;
+	followed.n = 0;
 	memset(&cursor, 0, sizeof(cursor));
 	do
 	{
-		got = dbl_scan(store, access, &first, narrowed ? &second : NULL, false, &cursor, slots, CHUNK);
+		got = dbl_scan(&t->store, access, &first, narrowed ? &second : NULL, false, &cursor, slots, CHUNK);
 		for (uint32 i = 0; i < got; i++)
 		{
-			DblVersion *v = dbl_version(store, slots[i]);
+			DblVersion *v = dbl_version(&t->store, slots[i]);
+			bool		settled = (v->flags & DBL_F_SETTLED) != 0;
 			SnapshotData look;
+			Conflict	found;
 
-			if (slots[i] == self || !(v->flags & DBL_F_ANNOUNCED(shape->kind)))
+			if (slots[i] == self || !(v->flags & DBL_F_ANNOUNCED(shape->kind)) ||
+				!same_key(shape, v, mine))
 				continue;
-			if (result != CONFLICT_NONE && !(v->flags & DBL_F_SETTLED))
+			if (settled && was_followed(&followed, slots[i]))
 				continue;
-			if (check_type && (DblVersionIsNull(v, DBL_TYPE) != DblVersionIsNull(mine, DBL_TYPE) ||
-							   v->key[DBL_TYPE] != mine->key[DBL_TYPE]))
+
+			found = chain_conflict(t, shape, v, slots[i], mine, self, &followed, &look);
+			if (found == CONFLICT_NONE)
 				continue;
-			InitDirtySnapshot(look);
-			if (!dbl_visible(v, &look))
-				continue;
-			*dirty = look;
-			result = TransactionIdIsValid(look.xmin) || TransactionIdIsValid(look.xmax) ?
-				CONFLICT_WAIT : CONFLICT_CERTAIN;
-			if (v->flags & DBL_F_SETTLED)
+			if (result == CONFLICT_NONE || settled)
+			{
+				*dirty = look;
+				result = found;
+			}
+			/* the first of its chain, gone by now, was before all that we meet here */
+			if (settled)
 				return result;
 		}
 	} while (got == CHUNK);
@@ -138,6 +206,7 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 	DblIndexShape shape = dbl_index_shape(index);
 	DblSlot		slot = DblTidToSlot(tid);
 	bool		anynull = false;
+	uint32		doubt = DBL_F_DOUBTFUL;
 	DblTable   *t;
 
 	dbl_index_check_table(index, table);
@@ -150,6 +219,13 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 	for (int i = 0; i < shape.ncols; i++)
 		anynull |= isnull[i];
 
+	/*
+	 * The check that may be put off now is passed on to versions that settle in this one's place, unless there are
+	 * indexes of another kind: these have an entry for each version, which they check for itself.
+	 */
+	if (check == UNIQUE_CHECK_PARTIAL && dbl_indexes_all_native(table))
+		doubt = DBL_F_DOUBT_PASSES;
+
 	t = dbl_table_open(table);
 	for (;;)
 	{
@@ -161,6 +237,8 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 
 		DBL_INJECT("unique");
 		dbl_table_lock(table, t, LW_EXCLUSIVE);
+		if (check == UNIQUE_CHECK_EXISTING)
+			slot = dbl_doubted_version(t, DblTidToSlot(tid));
 		mine = slot < dbl_nslots(&t->store) ? dbl_version(&t->store, slot) : NULL;
 		if (mine == NULL || !(mine->flags & DBL_F_USED))
 		{
@@ -179,7 +257,7 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 			return true;
 		}
 		if (!anynull || shape.nulls_equal)
-			conflict = find_conflict(&t->store, &shape, mine, slot, &dirty);
+			conflict = find_conflict(t, &shape, mine, slot, &dirty);
 		if (conflict == CONFLICT_CERTAIN && check != UNIQUE_CHECK_PARTIAL)
 		{
 			/* a row that is dead by now violates nothing */
@@ -190,7 +268,7 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 			/* with a possible conflict the row is in the index all the same, to be checked later */
 			mine->flags |= DBL_F_ANNOUNCED(shape.kind);
 			if (conflict != CONFLICT_NONE && alive)
-				mine->flags |= DBL_F_DOUBTFUL;
+				mine->flags |= doubt;
 			dbl_table_unlock(t);
 			return conflict == CONFLICT_NONE || !alive;
 		}

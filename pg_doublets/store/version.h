@@ -65,6 +65,8 @@ typedef uint32_t DblSlot;
 #define DBL_F_ANNOUNCED_ALL		0x07F00000
 #define DBL_F_DOUBTFUL			0x08000000	/* a check of uniqueness is still due */
 #define DBL_F_SETTLED			0x10000000	/* announced as its predecessor was */
+#define DBL_F_DOUBT_PASSES		0x20000000	/* a check is due, of this version or
+											 * of who has settled in its place */
 
 typedef struct DblVersion
 {

@@ -32,6 +32,47 @@ dbl_version_or_null(DblTable *t, DblSlot slot)
 	return (v->flags & DBL_F_USED) ? v : NULL;
 }
 
+/*
+ * The slot of the version that has settled in the place of v, with v's announcements (DBL_F_SETTLED), or
+ * DBL_NO_SLOT: what heap would find by following a HOT chain.  Store lock held.
+ */
+DblSlot
+dbl_settled_successor(DblTable *t, const DblVersion *v)
+{
+	DblVersion *next;
+
+	if (v->next == DBL_NO_SLOT || (v->flags & (DBL_F_MOVED | DBL_F_SPECULATIVE)))
+		return DBL_NO_SLOT;
+	next = dbl_version_or_null(t, v->next);
+	if (next == NULL || !(next->flags & DBL_F_SETTLED) ||
+		!dbl_version_continues(next, dbl_update_xid(v)))
+		return DBL_NO_SLOT;
+	return v->next;
+}
+
+/*
+ * The slot of the version that a check of uniqueness is about which was put off when the version in this slot
+ * was inserted: itself, or the one in its place by now if that shares its doubt.  Store lock held.
+ */
+DblSlot
+dbl_doubted_version(DblTable *t, DblSlot slot)
+{
+	DblSlot		at = slot;
+
+	for (;;)
+	{
+		DblVersion *v = dbl_version_or_null(t, at);
+
+		if (v == NULL || !(v->flags & DBL_F_DOUBT_PASSES))
+			return slot;
+		if (dbl_visible(v, SnapshotSelf))
+			return at;
+		at = dbl_settled_successor(t, v);
+		if (at == DBL_NO_SLOT)
+			return slot;
+	}
+}
+
 IndexFetchTableData *
 dbl_index_fetch_begin(Relation rel)
 {
@@ -58,7 +99,8 @@ dbl_index_fetch_end(IndexFetchTableData *data)
 
 /*
  * Fetch what a TID from an index names, if the snapshot sees it.  Every version has index entries of
- * its own, so there is never a second candidate.
+ * its own, so there is never a second candidate.  Only the check of a deferrable constraint, which asks with
+ * SnapshotSelf and no index, means whoever is in the place of the version by now.
  */
 bool
 dbl_index_fetch_tuple(IndexFetchTableData *data, ItemPointer tid, Snapshot snapshot,
@@ -84,6 +126,8 @@ dbl_index_fetch_tuple(IndexFetchTableData *data, ItemPointer tid, Snapshot snaps
 	}
 
 	dbl_table_lock(rel, t, LW_SHARED);
+	if (snapshot->snapshot_type == SNAPSHOT_SELF)
+		where = dbl_doubted_version(t, where);
 	v = dbl_version_or_null(t, where);
 	if (v != NULL)
 	{

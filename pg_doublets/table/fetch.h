@@ -22,4 +22,7 @@ dbl_version_continues(const DblVersion *v, TransactionId prior_xmax)
 	return !(v->flags & (DBL_F_XMIN_FROZEN | DBL_F_XMIN_DEAD)) && v->xmin == prior_xmax;
 }
 
+extern DblSlot dbl_settled_successor(DblTable *t, const DblVersion *v);
+extern DblSlot dbl_doubted_version(DblTable *t, DblSlot slot);
+
 #endif							/* DBL_FETCH_H */

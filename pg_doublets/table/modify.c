@@ -502,10 +502,11 @@ dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId
 
 	/*
 	 * An update that leaves all indexed columns alone makes no index entries on heap, and so checks no
-	 * uniqueness: whoever waits for us in a deferrable constraint would be waited for.
+	 * uniqueness: whoever waits for us in a deferrable constraint would be waited for.  A check that is due
+	 * is then that of the row as it was inserted, and finds the version that is in its place (HOT).
 	 */
 	if (!(v->flags & DBL_F_DOUBTFUL) && !dbl_columns_differ(v, &newv, indexed))
-		newv.flags |= (v->flags & DBL_F_ANNOUNCED_ALL) | DBL_F_SETTLED;
+		newv.flags |= (v->flags & (DBL_F_ANNOUNCED_ALL | DBL_F_DOUBT_PASSES)) | DBL_F_SETTLED;
 
 	if (!identity.always && !dbl_columns_differ(v, &newv, identity.columns))
 		identity.columns = 0;
