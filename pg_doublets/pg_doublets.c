@@ -19,6 +19,7 @@
 #include "durable/write.h"
 #include "shared/registry.h"
 #include "table/preload.h"
+#include "table/prune.h"
 
 PG_MODULE_MAGIC;
 
@@ -40,5 +41,6 @@ _PG_init(void)
 	dbl_load_init();
 	dbl_ddl_init();
 	dbl_preload_init();
+	dbl_prune_init();
 	MarkGUCPrefixReserved("pg_doublets");
 }

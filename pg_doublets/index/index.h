@@ -24,6 +24,7 @@
 #include "utils/relcache.h"
 
 #include "store/store.h"
+#include "table/prune.h"
 #include "table/table.h"
 
 /* Columns that an index of ours may have.  Numbers the bits DBL_F_ANNOUNCED. */
@@ -193,6 +194,11 @@ typedef struct DblIndexScan
 	uint64		generation;		/* of the batch */
 	DblBatchEntry *batch;
 	DblBatchEntry few_entries[DBL_BATCH_INLINE];
+
+	/* dead versions that were passed, for dbl_prune_noted() */
+	bool		note_dead;
+	int			ndead;
+	DblSlot		dead[DBL_NOTED_MAX];
 
 	/* where the store is read next */
 	int			item;			/* of candidates: the last one looked at */

@@ -8,7 +8,8 @@
  * hands them out without the lock.  Between batches it stands on a key (DblCursor), so
  * the store may change at will.  An MVCC snapshot's verdict on a version does not
  * change, so what a batch holds stays right; scans with any other snapshot, and
- * serializable ones, read one entry at a time.
+ * serializable ones, read one entry at a time.  Dead versions that are passed are noted, and freed between
+ * two holds of the lock (table/prune.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -207,6 +208,8 @@ prepare(IndexScanDesc scan, DblIndexScan *s)
 	/* as btree counts: each value of an array is a search */
 	for (int i = 1; arrays && !s->candidates && i < s->nitems; i++)
 		pgstat_count_index_scan(scan->indexRelation);
+	/* the lock of a parallel scan's position is held while it reads: nothing else then */
+	s->note_dead = scan->parallel_scan == NULL && dbl_prune_wanted(scan->xs_snapshot);
 	s->prepared = true;
 	s->want = s->first_want;
 }
@@ -261,7 +264,12 @@ take(IndexScanDesc scan, DblIndexScan *s, DblSlot slot, DblVersion *v, int n)
 	visible = dbl_visible(v, scan->xs_snapshot);
 	dbl_predicate_read(s->rel, v, slot, visible, scan->xs_snapshot);
 	if (!visible)
+	{
+		if (s->note_dead && s->ndead < DBL_NOTED_MAX && dbl_perhaps_dead(v) &&
+			dbl_is_dead(v, GlobalVisTestFor(s->rel)))
+			s->dead[s->ndead++] = slot;
 		return false;
+	}
 	s->batch[n].version = *v;
 	s->batch[n].slot = slot;
 	s->batch[n].item = s->item;
@@ -276,7 +284,7 @@ collect_candidates(IndexScanDesc scan, DblIndexScan *s, bool backward, int want)
 	uint32		nslots = dbl_nslots(store);
 	int			n = 0;
 
-	for (int budget = HOLD_MAX; n < want && budget > 0 && !exhausted(s, backward); budget--)
+	for (int budget = HOLD_MAX; n < want && budget > 0 && s->ndead < DBL_NOTED_MAX && !exhausted(s, backward); budget--)
 	{
 		DblCandidate *c;
 		DblVersion *v;
@@ -318,7 +326,7 @@ collect_items(IndexScanDesc scan, DblIndexScan *s, bool backward, int want)
 		memset(&s->cursor, 0, sizeof(s->cursor));
 	}
 
-	while (n < want && budget > 0 && !exhausted(s, backward))
+	while (n < want && budget > 0 && s->ndead < DBL_NOTED_MAX && !exhausted(s, backward))
 	{
 		DblScanItem *item = &s->items[s->item];
 		uint32		chunk = Min(Max(want - n, CHUNK_MIN), CHUNK_MAX);
@@ -330,7 +338,7 @@ collect_items(IndexScanDesc scan, DblIndexScan *s, bool backward, int want)
 		budget -= got + 1;
 		for (i = 0; i < got; i++)
 			__builtin_prefetch(dbl_version(store, slots[i]));
-		for (i = 0; i < got && n < want; i++)
+		for (i = 0; i < got && n < want && s->ndead < DBL_NOTED_MAX; i++)
 		{
 			DblVersion *v = dbl_version(store, slots[i]);
 
@@ -384,6 +392,11 @@ collect(IndexScanDesc scan, DblIndexScan *s, bool backward, const DblBatchEntry 
 		else
 			n = collect_items(scan, s, backward, want);
 		dbl_table_unlock(s->table);
+		if (unlikely(s->note_dead && s->ndead >= dbl_prune_dead))
+		{
+			s->note_dead = dbl_prune_noted(s->rel, s->table, s->dead, s->ndead);
+			s->ndead = 0;
+		}
 		if (n > 0 || exhausted(s, backward))
 			return n;
 		CHECK_FOR_INTERRUPTS();

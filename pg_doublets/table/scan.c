@@ -21,7 +21,9 @@
 #include "storage/bufmgr.h"
 #include "storage/predicate.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 
+#include "table/prune.h"
 #include "table/scan.h"
 
 /* Does the snapshot's verdict on a version stay what it is? */
@@ -144,6 +146,9 @@ dbl_scan_collect(DblScanDesc scan, BlockNumber blkno, const OffsetNumber *offs, 
 	uint32		first,
 				nslots;
 	int			n = offs ? noffs : DBL_RECORDS_PER_PAGE;
+	bool		note_dead = !offs && dbl_prune_wanted(snapshot);
+	DblSlot		dead[DBL_NOTED_MAX];
+	int			ndead = 0;
 
 	scan->block = blkno;
 	scan->nbatch = 0;
@@ -177,13 +182,20 @@ dbl_scan_collect(DblScanDesc scan, BlockNumber blkno, const OffsetNumber *offs, 
 			if (unlikely(serializable))
 				dbl_predicate_read(rel, v, slot, visible, snapshot);
 			if (!visible)
+			{
+				if (note_dead && ndead < DBL_NOTED_MAX && dbl_perhaps_dead(v) &&
+					dbl_is_dead(v, GlobalVisTestFor(rel)))
+					dead[ndead++] = slot;
 				continue;
+			}
 		}
 		scan->slots[scan->nbatch] = slot;
 		scan->batch[scan->nbatch] = *v;
 		scan->nbatch++;
 	}
 	dbl_table_unlock(t);
+	if (unlikely(note_dead && ndead >= dbl_prune_dead))
+		dbl_prune_noted(rel, t, dead, ndead);
 	return scan->nbatch;
 }
 
