@@ -100,8 +100,11 @@ dbl_prune_noted(Relation rel, DblTable *t, DblSlot *slots, int n)
 	bool		locked = false;
 	bool		native;
 
-	/* who asks dbl_indexes_all_native() needs it, to keep out who begins to build a real index */
-	if (!CheckRelationLockedByMe(rel, RowExclusiveLock, true))
+	/*
+	 * Who asks dbl_indexes_all_native() needs it, to keep out who builds a real index.  Not "or stronger": a ShareLock
+	 * of ours would let in another.
+	 */
+	if (!CheckRelationLockedByMe(rel, RowExclusiveLock, false))
 	{
 		if (!ConditionalLockRelation(rel, RowExclusiveLock))
 			return false;

@@ -117,6 +117,8 @@ my $locker = $node->background_psql($db);
 $locker->query_safe('BEGIN; LOCK TABLE links IN SHARE MODE');
 $node->safe_psql($db, q{SET statement_timeout = '10s'; SELECT * FROM links});
 is(versions(), 300, 'a reader neither waits for a lock nor frees anything without it');
+$node->safe_psql($db, q{BEGIN; LOCK TABLE links IN SHARE MODE; SELECT * FROM links; COMMIT});
+is(versions(), 300, 'nor one who holds a lock beside which an index can be built');
 $locker->query_safe('COMMIT');
 $node->safe_psql($db, q{BEGIN READ ONLY; SELECT * FROM links WHERE id < 20; COMMIT});
 cmp_ok(versions(), '<', 300, 'a transaction that only reads frees them');
