@@ -203,7 +203,7 @@ bool
 dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relation table,
 			 IndexUniqueCheck check, bool unchanged, IndexInfo *info)
 {
-	DblIndexShape shape = dbl_index_shape(index);
+	DblIndexShape shape;
 	DblSlot		slot = DblTidToSlot(tid);
 	bool		anynull = false;
 	uint32		doubt = DBL_F_DOUBTFUL;
@@ -211,6 +211,11 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 
 	dbl_index_check_table(index, table);
 
+	/* most calls have nothing to do */
+	if (check == UNIQUE_CHECK_NO && !IsolationIsSerializable())
+		return false;
+
+	shape = dbl_index_shape(index);
 	if (check != UNIQUE_CHECK_EXISTING)
 		check_readers(index, table, &shape, values, isnull, slot);
 	if (check == UNIQUE_CHECK_NO)

@@ -11,12 +11,15 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/sysattr.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/relcache.h"
 
+#include "index/index.h"
 #include "table/modify.h"
 
 #define ALL_COLUMNS		((1 << DBL_NCOLUMNS) - 1)
@@ -35,27 +38,78 @@ attribute_bits(Relation rel, IndexAttrBitmapKind kind)
 	return cols;
 }
 
-/*
- * Columns that a foreign key may refer to.  An update that leaves them alone needs not exclude FOR KEY SHARE.
- */
-uint32
-dbl_referenced_columns(Relation rel)
+/* What the indexes ask of an update; see DblColumns. */
+static void
+look_at_indexes(Relation rel, List *indexes, DblColumns *columns)
 {
-	return attribute_bits(rel, INDEX_ATTR_BITMAP_KEY);
+	ListCell   *lc;
+
+	columns->passive = true;
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+		Form_pg_index form = index->rd_index;
+
+		if (index->rd_indam->aminsert != dbl_aminsert)
+			columns->passive = false;
+		else if (form->indisunique)
+		{
+			DblKeyKind	kind = dbl_index_kind(index);
+			int			col[2];
+			int			n = dbl_key_columns(kind, col);
+
+			for (int i = 0; i < n; i++)
+				columns->unique |= 1 << col[i];
+			columns->announced |= DBL_F_ANNOUNCED(kind);
+			if (!form->indimmediate || !form->indisvalid)
+				columns->passive = false;
+		}
+		index_close(index, AccessShareLock);
+	}
 }
 
-/* Columns that are in any index.  An update that leaves them alone is what heap calls HOT. */
-uint32
-dbl_indexed_columns(Relation rel)
+/*
+ * The columns that matter, from the relation's cache entry: any invalidation of it, as by a change of its indexes, has
+ * them found anew.
+ */
+DblColumns
+dbl_columns(Relation rel)
 {
-	return attribute_bits(rel, INDEX_ATTR_BITMAP_ALL);
+	DblColumns	columns;
+
+	if (rel->rd_amcache != NULL)
+		return *(const DblColumns *) rel->rd_amcache;
+
+	for (;;)
+	{
+		List	   *indexes = RelationGetIndexList(rel);
+		List	   *now;
+		bool		same;
+
+		memset(&columns, 0, sizeof(columns));
+		columns.referenced = attribute_bits(rel, INDEX_ATTR_BITMAP_KEY);
+		columns.indexed = attribute_bits(rel, INDEX_ATTR_BITMAP_ALL);
+		columns.identity = attribute_bits(rel, INDEX_ATTR_BITMAP_IDENTITY_KEY);
+		look_at_indexes(rel, indexes, &columns);
+
+		/* opening them may have let in news about the table */
+		now = RelationGetIndexList(rel);
+		same = equal(indexes, now);
+		list_free(indexes);
+		list_free(now);
+		if (same)
+			break;
+	}
+	rel->rd_amcache = MemoryContextAlloc(CacheMemoryContext, sizeof(columns));
+	memcpy(rel->rd_amcache, &columns, sizeof(columns));
+	return columns;
 }
 
 /*
  * What of an old version logical decoding needs (ExtractReplicaIdentity() of heap).
  */
 DblIdentity
-dbl_replica_identity(Relation rel)
+dbl_replica_identity(Relation rel, const DblColumns *columns)
 {
 	DblIdentity identity = {0, false};
 
@@ -68,7 +122,7 @@ dbl_replica_identity(Relation rel)
 		identity.always = true;
 	}
 	else
-		identity.columns = attribute_bits(rel, INDEX_ATTR_BITMAP_IDENTITY_KEY);
+		identity.columns = columns->identity;
 	return identity;
 }
 

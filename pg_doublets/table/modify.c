@@ -253,7 +253,8 @@ dbl_tuple_delete(Relation rel, ItemPointer tid, CommandId cid, Snapshot snapshot
 	DblTable   *t = dbl_table_open(rel);
 	TransactionId xid = GetCurrentTransactionId();
 	DblSlot		slot = DblTidToSlot(tid);
-	DblIdentity identity = dbl_replica_identity(rel);
+	DblColumns	columns = dbl_columns(rel);
+	DblIdentity identity = dbl_replica_identity(rel, &columns);
 	bool		have_tuplock = false;
 	DblVersion *v;
 	DblChange	change;
@@ -357,10 +358,11 @@ dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId
 	TransactionId xid = GetCurrentTransactionId();
 	DblSlot		oldslot = DblTidToSlot(otid);
 	DblSlot		newslot;
-	uint32		keycols = dbl_referenced_columns(rel);
-	uint32		indexed = dbl_indexed_columns(rel);
-	DblIdentity identity = dbl_replica_identity(rel);
+	DblColumns	columns = dbl_columns(rel);
+	DblIdentity identity = dbl_replica_identity(rel, &columns);
 	bool		have_tuplock = false;
+	bool		same;
+	bool		done = false;
 	bool		checked_lockers;
 	bool		locker_remains;
 	MultiXactStatus status;
@@ -375,7 +377,7 @@ dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId
 
 	dbl_table_lock_for_insert(rel, t, 1);
 	v = version_to_change(rel, t, oldslot, "update");
-	if (dbl_columns_differ(v, &newv, keycols))
+	if (dbl_columns_differ(v, &newv, columns.referenced))
 		*lockmode = LockTupleExclusive;
 	else
 	{
@@ -505,8 +507,23 @@ dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId
 	 * uniqueness: whoever waits for us in a deferrable constraint would be waited for.  A check that is due
 	 * is then that of the row as it was inserted, and finds the version that is in its place (HOT).
 	 */
-	if (!(v->flags & DBL_F_DOUBTFUL) && !dbl_columns_differ(v, &newv, indexed))
+	same = !dbl_columns_differ(v, &newv, columns.indexed);
+	if (!(v->flags & DBL_F_DOUBTFUL) && same)
 		newv.flags |= (v->flags & (DBL_F_ANNOUNCED_ALL | DBL_F_DOUBT_PASSES)) | DBL_F_SETTLED;
+
+	/*
+	 * Indexes of ours have no entries to make.  What they would do is see to unique keys, and those of this version are
+	 * its predecessor's, who was alone with them when it was announced and lives up to now: whoever wants
+	 * one of them waits for us.  And look for serializable readers of keys that are new.
+	 */
+	if (columns.passive && !(v->flags & (DBL_F_DOUBTFUL | DBL_F_DOUBT_PASSES)) &&
+		(same || !IsolationIsSerializable()) &&
+		(v->flags & columns.announced) == columns.announced &&
+		!dbl_columns_differ(v, &newv, columns.unique))
+	{
+		newv.flags |= columns.announced;
+		done = true;
+	}
 
 	if (!identity.always && !dbl_columns_differ(v, &newv, identity.columns))
 		identity.columns = 0;
@@ -520,6 +537,6 @@ dbl_tuple_update(Relation rel, ItemPointer otid, TupleTableSlot *slot, CommandId
 	dbl_release_tuplock(rel, otid, *lockmode, have_tuplock);
 	pgstat_count_heap_update(rel, false);
 	slot_is_version(slot, rel, &newv, newslot);
-	*update_indexes = true;
+	*update_indexes = !done;
 	return TM_Ok;
 }

@@ -32,15 +32,29 @@ extern void dbl_fill_failure(DblTable *t, DblSlot slot, DblVersion *v, TM_Result
 							 TM_FailureData *tmfd);
 
 /* columns.c */
+
+/* Sets of columns; bit i: column i. */
+typedef struct DblColumns
+{
+	uint32		referenced;		/* a foreign key may refer to them: an update that
+								 * leaves them alone needs not exclude FOR KEY SHARE */
+	uint32		indexed;		/* in any index: an update that leaves them alone is
+								 * what heap calls HOT */
+	uint32		identity;		/* of the index that is the replica identity */
+	uint32		unique;			/* of unique indexes of ours */
+	uint32		announced;		/* DBL_F_ANNOUNCED of those indexes */
+	bool		passive;		/* all indexes are ours, and unique ones are valid and
+								 * checked at once */
+} DblColumns;
+
 typedef struct DblIdentity
 {
 	uint32		columns;		/* bit i: column i */
 	bool		always;			/* needed even by an update that leaves them alone */
 } DblIdentity;
 
-extern uint32 dbl_referenced_columns(Relation rel);
-extern uint32 dbl_indexed_columns(Relation rel);
-extern DblIdentity dbl_replica_identity(Relation rel);
+extern DblColumns dbl_columns(Relation rel);
+extern DblIdentity dbl_replica_identity(Relation rel, const DblColumns *columns);
 extern bool dbl_columns_differ(const DblVersion *a, const DblVersion *b, uint32 cols);
 
 /* lock.c */
