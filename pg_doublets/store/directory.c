@@ -160,14 +160,11 @@ outside_remove(DblStore *s, uint32_t i)
 
 /* --- finding ------------------------------------------------------------------------ */
 
-/* The block of that number, or NONE. */
+/* The block of that number, one that is not in the window, or NONE. */
 uint32_t
-dbl_dir_block(DblStore *s, int64_t number)
+dbl_dir_block_outside(DblStore *s, int64_t number)
 {
 	uint32_t	t;
-
-	if (in_window(s, number))
-		return *window_at(s, (uint32_t) number) - 1;
 
 	if (s->shared->nbuckets)
 	{
@@ -194,6 +191,15 @@ dbl_dir_block(DblStore *s, int64_t number)
 	return NONE;
 }
 
+/* The block of that number, or NONE. */
+uint32_t
+dbl_dir_block(DblStore *s, int64_t number)
+{
+	if (in_window(s, number))
+		return *window_at(s, (uint32_t) number) - 1;
+	return dbl_dir_block_outside(s, number);
+}
+
 static DblNode *
 block_node(DblStore *s, uint32_t block, unsigned bit)
 {
@@ -206,15 +212,9 @@ block_node(DblStore *s, uint32_t block, unsigned bit)
 DblNode *
 dbl_dir_find(DblStore *s, int64_t value, bool null)
 {
-	uint32_t	block;
-	unsigned	bit = (uint64_t) value & 63;
-
 	if (null)
 		return node_is_empty(null_node(s)) ? NULL : null_node(s);
-	block = dbl_dir_block(s, block_number(value));
-	if (block == NONE || !(block_at(s, block)->present >> bit & 1))
-		return NULL;
-	return block_node(s, block, bit);
+	return dir_find(s, value);
 }
 
 /* --- making and dropping ------------------------------------------------------ */

@@ -201,6 +201,7 @@ typedef struct DblDirPos
 } DblDirPos;
 
 extern uint32_t dbl_dir_block(DblStore *s, int64_t number);
+extern uint32_t dbl_dir_block_outside(DblStore *s, int64_t number);
 extern DblNode *dbl_dir_find(DblStore *s, int64_t value, bool null);
 extern DblNode *dbl_dir_make(DblStore *s, int64_t value, bool null);
 extern void dbl_dir_drop_if_empty(DblStore *s, int64_t value, bool null);
@@ -247,6 +248,24 @@ block_value(int64_t number, unsigned bit)
 	return (int64_t) ((uint64_t) number * 64 + bit);
 }
 
+/* The node of a value, or NULL. */
+DBL_INLINE DblNode *
+dir_find(DblStore *s, int64_t value)
+{
+	int64_t		number = block_number(value);
+	unsigned	bit = (uint64_t) value & 63;
+	uint32_t	i = DBL_LIKELY((uint64_t) number < s->shared->window) ?
+		*window_at(s, (uint32_t) number) - 1 : dbl_dir_block_outside(s, number);
+	DblBlock   *b;
+
+	if (i == NONE)
+		return NULL;
+	b = block_at(s, i);
+	if (!(b->present >> bit & 1))
+		return NULL;
+	return nodes_at(s, b->class, b->nodes) + block_index(b, bit);
+}
+
 /* --- tree.c -------------------------------------------------------------------- */
 
 /* Trees.  The first three are numbered as DblNode.root; the fourth holds the blocks outside the window. */
@@ -271,6 +290,8 @@ extern void dbl_tree_insert(DblStore *s, int kind, uint32_t *root, uint32_t x);
 extern bool dbl_tree_remove(DblStore *s, int kind, uint32_t *root, uint32_t x);
 extern uint32_t dbl_tree_rank(DblStore *s, int kind, uint32_t root, const DblBound *bound);
 extern uint32_t dbl_tree_build(DblStore *s, int kind, const uint32_t *slots, uint32_t n);
+extern uint32_t dbl_tree_equal(DblStore *s, int kind, uint32_t root, bool backward, bool null,
+							   int64_t key, uint32_t *out, uint32_t max);
 extern uint32_t dbl_tree_walk(DblStore *s, int kind, uint32_t root, bool backward,
 							  const DblBound *lower, const DblBound *upper,
 							  uint32_t *out, uint32_t max);

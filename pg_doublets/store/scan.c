@@ -105,16 +105,70 @@ prefetch_node(DblStore *s, DblAccess access, const DblNode *node)
 		__builtin_prefetch(slot_links(s, slot));
 }
 
+/*
+ * A single value, from its beginning: what most scans ask for.  There are no ranges to look at, and most often
+ * one version.
+ */
+DBL_INLINE uint32_t
+scan_value(DblStore *s, DblAccess access, int64_t value, const DblRange *second, bool backward,
+		   DblCursor *cur, DblSlot *out, uint32_t max)
+{
+	const DblNode *node = dir_find(s, value);
+	uint32_t	root;
+	uint32_t	n;
+
+	if (node == NULL)
+		return 0;
+	if (access == DBL_BY_ID)
+	{
+		const DblVersion *v;
+
+		root = node->root[TREE_ID];
+		if (root == NONE)
+			return 0;
+		v = dbl_version(s, root);
+		if ((v->left & v->right) == NONE)
+		{
+			out[0] = root;
+			n = 1;
+		}
+		else
+			n = dbl_tree_walk(s, TREE_ID, root, backward, NULL, NULL, out, max);
+		*cur = (DblCursor) {.started = 1, .first = value, .slot = out[n - 1]};
+		return n;
+	}
+	if (access != DBL_BY_TYPE && second != NULL &&
+		(second->with_null ? second->lo > second->hi : second->lo == second->hi))
+	{
+		root = node->root[access];
+		n = root == NONE ? 0 : dbl_tree_equal(s, access, root, backward, second->with_null,
+											  second->lo, out, max);
+	}
+	else if (access != DBL_BY_TYPE && second == NULL && tree_size_of(s, access, node->root[access]) == 1)
+	{
+		out[0] = node->root[access];
+		n = 1;
+	}
+	else
+		n = scan_node(s, access, node, second, backward, NULL, out, max);
+	if (n > 0)
+		dbl_cursor_at(s, access, out[n - 1], cur);
+	return n;
+}
+
 uint32_t
 dbl_scan(DblStore *s, DblAccess access, const DblRange *first, const DblRange *second,
 		 bool backward, DblCursor *cur, DblSlot *out, uint32_t max)
 {
 	DblSegment	seg[2];
-	int			nsegs = range_segments(first, backward, seg);
+	int			nsegs;
 	uint32_t	n = 0;
 
 	if (max == 0)
 		return 0;
+	if (first->lo == first->hi && !first->with_null && !cur->started)
+		return scan_value(s, access, first->lo, second, backward, cur, out, max);
+	nsegs = range_segments(first, backward, seg);
 	for (int i = 0; i < nsegs && n < max; i++)
 	{
 		DblDirPos	pos;

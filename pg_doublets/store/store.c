@@ -54,6 +54,29 @@ dbl_peek_free(DblStore *s, uint32_t n, DblSlot *out)
 
 /* --- memory ------------------------------------------------------------------- */
 
+/* Insertions that are promised at a time, as looking at all the pools costs as much as an insertion. */
+#define PROMISE_AHEAD	8
+
+/* Memory for n insertions, but for the slots. */
+static bool
+promise(DblStore *s, uint32_t n)
+{
+	DblStoreShared *sh = s->shared;
+
+	if (!dbl_dir_reserve(s, (uint64_t) n * (sh->has_type ? 4 : 3)))
+		return false;
+	if (sh->has_type)
+	{
+		if (!pool_reserve(s, DBL_POOL_TYPES, n) || !pool_reserve(s, DBL_POOL_POSTINGS, n))
+			return false;
+		if (sh->pools[DBL_POOL_POSTINGS].count - sh->pools[DBL_POOL_POSTINGS].nfree >
+			DBL_MAX_POSTINGS - n)
+			return false;
+	}
+	sh->promised = n;
+	return true;
+}
+
 bool
 dbl_reserve(DblStore *s, uint64_t nslots, uint32_t inserts)
 {
@@ -73,18 +96,7 @@ dbl_reserve(DblStore *s, uint64_t nslots, uint32_t inserts)
 	if (DBL_UNLIKELY(sh->window_wanted != 0))
 		dbl_dir_widen(s);
 	dbl_dir_spread(s);
-	if (!dbl_dir_reserve(s, (uint64_t) n * (sh->has_type ? 4 : 3)))
-		return false;
-	if (sh->has_type)
-	{
-		if (!pool_reserve(s, DBL_POOL_TYPES, n) || !pool_reserve(s, DBL_POOL_POSTINGS, n))
-			return false;
-		if (sh->pools[DBL_POOL_POSTINGS].count - sh->pools[DBL_POOL_POSTINGS].nfree >
-			DBL_MAX_POSTINGS - n)
-			return false;
-	}
-	sh->promised = n;
-	return true;
+	return (n > 0 && n < PROMISE_AHEAD && promise(s, PROMISE_AHEAD)) || promise(s, n);
 }
 
 /* --- versions ------------------------------------------------------------------- */

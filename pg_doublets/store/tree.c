@@ -320,6 +320,33 @@ walk(DblStore *s, int kind, uint32_t t, bool backward, const DblBound *lower,
 	return n;
 }
 
+/*
+ * Entries with one key, at most max, from the lowest slot on or, backward, from the highest.  They lie below the
+ * topmost of them, which most often is the only one.
+ */
+DBL_INLINE uint32_t
+equal(DblStore *s, int kind, uint32_t t, bool backward, bool null, int64_t key, uint32_t *out,
+	  uint32_t max)
+{
+	DblBound	lower = {null, key, SLOT_BEFORE};
+	DblBound	upper = {null, key, SLOT_BEHIND};
+
+	for (int d = 0; t != NONE && d < TREE_DEPTH; d++)
+	{
+		DblBound	at = tree_key(s, kind, t);
+
+		if (at.null == null && (null || at.key == key))
+		{
+			if (*tree_size(s, kind, t) > 1)
+				return walk(s, kind, t, backward, &lower, &upper, out, max);
+			out[0] = t;
+			return 1;
+		}
+		t = *child(s, kind, t, bound_less(at, lower));
+	}
+	return 0;
+}
+
 void
 dbl_tree_insert(DblStore *s, int kind, uint32_t *root, uint32_t x)
 {
@@ -384,6 +411,16 @@ dbl_tree_build(DblStore *s, int kind, const uint32_t *slots, uint32_t n)
 		default:
 			return build(s, TREE_IN, slots, n);
 	}
+}
+
+/* Of the trees by source and by target, whose entries have another key than their number; max > 0. */
+uint32_t
+dbl_tree_equal(DblStore *s, int kind, uint32_t root, bool backward, bool null, int64_t key,
+			   uint32_t *out, uint32_t max)
+{
+	if (kind == TREE_OUT)
+		return equal(s, TREE_OUT, root, backward, null, key, out, max);
+	return equal(s, TREE_IN, root, backward, null, key, out, max);
 }
 
 uint32_t
