@@ -71,6 +71,18 @@ find_candidates(const Candidate *after, bool empty_too, Candidate *out)
 	return n;
 }
 
+/* Has our own transaction locked the table, in any mode? */
+static bool
+locked_by_us(const LOCKTAG *tag)
+{
+	for (LOCKMODE mode = AccessShareLock; mode <= AccessExclusiveLock; mode++)
+	{
+		if (LockHeldByMe(tag, mode))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Transactions that hold a lock on the table, ours included; -1: can't tell,
  * for want of memory.  Raises nothing.
@@ -102,12 +114,7 @@ dbl_table_users(Oid dbid, Oid relid)
 	PG_END_TRY();
 	if (result < 0)
 		return -1;
-	for (LOCKMODE mode = AccessShareLock; mode <= AccessExclusiveLock; mode++)
-	{
-		if (LockHeldByMe(&tag, mode))
-			return result + 1;
-	}
-	return result;
+	return locked_by_us(&tag) ? result + 1 : result;
 }
 
 /* Evict a store if nobody uses it, adding what it had to *freed. */
@@ -159,15 +166,22 @@ evict_until(Size size, bool system_full, uint64 *freed)
 	return !wanted(size, system_full, *freed);
 }
 
-/* Is there any other store, which could go later? */
+/*
+ * Is there any other store, which could go later?  One whose table we have locked ourselves (the old
+ * one of a rewrite, say) can't as long as we wait.  Locks nothing.
+ */
 static bool
 others_remain(DblEntry *mine)
 {
 	for (int i = 0; i < dbl_control->nentries; i++)
 	{
 		DblEntry   *e = dbl_entry_at(i);
+		LOCKTAG		tag;
 
-		if (e != mine && e->memory.bytes > 0)
+		if (e == mine || e->memory.bytes == 0)
+			continue;
+		SET_LOCKTAG_RELATION(tag, e->node.dbNode, e->relid);
+		if (!locked_by_us(&tag))
 			return true;
 	}
 	return false;
