@@ -6,7 +6,7 @@
 #   make INJECTION=1           with injection points (pg_doublets/shared/inject.h), for tests
 #   make -C test/unit check    unit tests of the store, without PostgreSQL
 #   make torture               crash torture (CYCLES=200 SEED=1), on a private copy
-#   make injection             fail at each injection point, on a private copy
+#   make injection             every fault at each injection point, on a private copy (./run test takes one a point)
 #   make differential          random schedules on heap and on doublets; SCHEDULES=20000 SEED=... JOBS=3
 #   make bench-graphql         the workload of the links API, on a private copy
 #   make mutation              do the tests see faults that are planted in a copy
@@ -46,11 +46,10 @@ torture:
 
 .PHONY: torture
 
-# Fail, cancel and kill at each injection point (a build of its own with INJECTION=1).
-injection:
-	RUN_ONLY="build tap" RUN_TAP=test/injection/injection.pl ./run test
-
+# Every fault at each injection point (a build of its own with INJECTION=1); ./run test takes one a point.
 .PHONY: injection
+injection:
+	INJECTION_FULL=1 RUN_ONLY="build tap" RUN_TAP=test/t/022_injection.pl $(srcdir)/run test
 
 # Random schedules on heap and on doublets, on a private copy and a server of its own (test/differential).
 .PHONY: differential

@@ -30,6 +30,7 @@
 
 #include "ddl/ddl.h"
 #include "index/index.h"
+#include "shared/inject.h"
 #include "shared/registry.h"
 
 static object_access_hook_type prev_object_access_hook = NULL;
@@ -103,6 +104,7 @@ relation_dropped(Oid relid)
 	if (!dbl_relid_is_doublets(relid))
 		return;
 	rel = relation_open(relid, NoLock);
+	DBL_INJECT("drop");
 	dbl_store_drop_at_commit(rel->rd_node, rel->rd_rel->relpersistence == RELPERSISTENCE_TEMP);
 	relation_close(rel, NoLock);
 }

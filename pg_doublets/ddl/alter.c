@@ -28,6 +28,7 @@
 
 #include "ddl/ddl.h"
 #include "index/index.h"
+#include "shared/inject.h"
 #include "table/table.h"
 
 /*
@@ -61,6 +62,7 @@ switch_indexes(Oid relid, bool to_native)
 	list_free(indexes);
 	table_close(rel, NoLock);
 	CommandCounterIncrement();
+	DBL_INJECT("set-access-method");
 }
 
 /*

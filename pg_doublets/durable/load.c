@@ -100,7 +100,12 @@ build_step(void *arg, DblBuildStep step, uint32_t done)
 	volatile DblLoadProgress *progress = arg;
 
 	if (done == 0)
+	{
+		/* the store has memory in hand that nobody else knows of: nothing may be raised here */
+		HOLD_INTERRUPTS();
 		DBL_INJECT("load-build");
+		RESUME_INTERRUPTS();
+	}
 	progress->phase = DBL_LOAD_BUILDING + (int) step;
 	progress->links_indexed = done;
 	return !QueryCancelPending && !ProcDiePending;

@@ -245,6 +245,7 @@ dbl_redo(XLogReaderState *record)
 	BlockNumber blkno;
 	DblTable   *t;
 
+	DBL_INJECT("redo-before");
 	if (op == XLOG_DBL_FORGET)
 	{
 		memcpy(&node, XLogRecGetData(record), sizeof(node));
@@ -272,7 +273,6 @@ dbl_redo(XLogReaderState *record)
 			ResolveRecoveryConflictWithSnapshot(horizon, node);
 	}
 
-	DBL_INJECT("redo-before");
 	t = dbl_redo_lock(node);
 	switch (op)
 	{

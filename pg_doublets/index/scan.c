@@ -26,6 +26,7 @@
 #include "utils/snapmgr.h"
 
 #include "index/index.h"
+#include "shared/inject.h"
 
 /* Slots asked of the store at a time, and looked at under one hold of the lock. */
 #define CHUNK_MIN		8
@@ -503,6 +504,7 @@ advance(IndexScanDesc scan, DblIndexScan *s, bool backward)
 		else if (s->detached)
 			from = &s->batch[s->n - 1];
 	}
+	DBL_INJECT("index-scan");
 	if (scan->parallel_scan)
 		n = collect_parallel(scan, s, backward, want);
 	else
@@ -606,6 +608,7 @@ dbl_amgetbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 	make_room(s, DBL_BATCH_MAX);
 	while ((n = collect(scan, s, false, NULL, DBL_BATCH_MAX)) > 0)
 	{
+		DBL_INJECT("bitmap-scan");
 		for (int i = 0; i < n; i++)
 			DblSlotToTid(s->batch[i].slot, &tids[i]);
 		tbm_add_tuples(tbm, tids, n, false);

@@ -19,6 +19,7 @@
 #include "utils/guc.h"
 
 #define GO_FILE		"pg_doublets.go"
+#define TIMEOUT_MS	60000		/* a timeout that does not come is none */
 
 typedef enum InjectAction
 {
@@ -28,6 +29,7 @@ typedef enum InjectAction
 	INJECT_TERMINATE,
 	INJECT_KILL,
 	INJECT_SEGV,
+	INJECT_TIMEOUT,
 	INJECT_WAIT
 } InjectAction;
 
@@ -38,6 +40,7 @@ static const char *const action_names[] = {
 	[INJECT_TERMINATE] = "terminate",
 	[INJECT_KILL] = "kill",
 	[INJECT_SEGV] = "segv",
+	[INJECT_TIMEOUT] = "timeout",
 	[INJECT_WAIT] = "wait",
 };
 
@@ -148,6 +151,11 @@ dbl_inject(const char *point)
 		case INJECT_SEGV:
 			kill(MyProcPid, SIGSEGV);
 			break;
+		case INJECT_TIMEOUT:
+			for (int ms = 0; ms < TIMEOUT_MS && !QueryCancelPending && !ProcDiePending; ms++)
+				pg_usleep(1000);
+			CHECK_FOR_INTERRUPTS();
+			break;
 		case INJECT_WAIT:
 			while (unlink(GO_FILE) != 0)
 				pg_usleep(10000);
@@ -159,7 +167,10 @@ dbl_inject(const char *point)
 bool
 dbl_inject_no_memory(void)
 {
-	return allocations_left > 0 && --allocations_left == 0;
+	if (allocations_left == 0 || --allocations_left > 0)
+		return false;
+	ereport(LOG, (errmsg("injection: an allocation fails")));
+	return true;
 }
 
 #endif							/* DBL_INJECTION */

@@ -11,8 +11,10 @@
  *							set; once.  Shows how many are still to come, 0 once it has failed.
  *
  * Actions: error (an ERROR; in a critical section thus a PANIC), cancel (as from pg_cancel_backend), terminate,
- * kill (SIGKILL to itself), segv, wait (until the data directory has a file
- * "pg_doublets.go", which is removed).
+ * kill (SIGKILL to itself), segv, timeout (sleep until the statement is cancelled, as statement_timeout does it),
+ * wait (until the data directory has a file "pg_doublets.go", which is removed).
+ *
+ * The server log says of each fault that it has happened.
  *
  *-------------------------------------------------------------------------
  */

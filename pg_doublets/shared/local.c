@@ -12,6 +12,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "shared/inject.h"
 #include "shared/shared_impl.h"
 
 static DblRef
@@ -19,9 +20,11 @@ local_alloc(void *ctx, size_t size)
 {
 	DblTable   *t = ctx;
 	DblPrivate *priv = t->private_data;
-	void	   *p = MemoryContextAllocExtended(priv->cxt, size,
-											   MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+	void	   *p;
 
+	if (DBL_INJECT_NO_MEMORY())
+		return 0;
+	p = MemoryContextAllocExtended(priv->cxt, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 	if (p != NULL)
 		priv->bytes += size;
 	return (DblRef) (uintptr_t) p;

@@ -70,7 +70,7 @@ settle(int level, bool commit, bool drop)
 			continue;
 		}
 		*link = p->next;
-		DBL_INJECT(commit ? "settle-commit" : "settle-abort");
+		DBL_INJECT(!drop ? "settle-prepare" : commit ? "settle-commit" : "settle-abort");
 		if (drop && p->at_commit == commit)
 			dbl_store_drop(p->node, p->local);
 		pfree(p);

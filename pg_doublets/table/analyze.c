@@ -15,6 +15,7 @@
 #include "storage/bufmgr.h"
 #include "utils/rel.h"
 
+#include "shared/inject.h"
 #include "table/fetch.h"
 #include "table/maintain.h"
 #include "table/scan.h"
@@ -48,6 +49,7 @@ collect_sample(DblScanDesc scan, TransactionId oldest_xmin, double *liverows, do
 	uint32		first = (scan->block - 1) * DBL_RECORDS_PER_PAGE;
 	uint32		end;
 
+	DBL_INJECT("analyze");
 	dbl_table_lock(scan->rs_base.rs_rd, t, LW_SHARED);
 	end = Min(first + DBL_RECORDS_PER_PAGE, dbl_nslots(&t->store));
 	for (DblSlot slot = first; slot < end; slot++)

@@ -202,6 +202,7 @@ dbl_multi_insert(Relation rel, TupleTableSlot **slots, int nslots, CommandId cid
 				v[i].flags |= DBL_F_XMIN_FROZEN;
 		}
 
+		DBL_INJECT("multi-insert");
 		dbl_table_lock_for_insert(rel, t, n);
 		dbl_write_insert(rel, t, v, n, !(options & TABLE_INSERT_NO_LOGICAL), where);
 		dbl_table_unlock(t);

@@ -42,6 +42,7 @@
 #include "utils/timestamp.h"
 #include "utils/varlena.h"
 
+#include "shared/inject.h"
 #include "table/preload.h"
 #include "table/table.h"
 
@@ -387,6 +388,7 @@ load_table(Oid relid)
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 					 errmsg("\"%s\" is not a table that uses access method \"doublets\"",
 							RelationGetRelationName(rel))));
+		DBL_INJECT("preload");
 		t = dbl_table_open(rel);
 		dbl_table_lock(rel, t, LW_SHARED);
 		dbl_table_unlock(t);

@@ -23,6 +23,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "shared/inject.h"
 #include "table/prune.h"
 #include "table/scan.h"
 
@@ -156,6 +157,7 @@ dbl_scan_collect(DblScanDesc scan, BlockNumber blkno, const OffsetNumber *offs, 
 		return 0;
 
 	CHECK_FOR_INTERRUPTS();
+	DBL_INJECT("scan");
 
 	first = (blkno - 1) * DBL_RECORDS_PER_PAGE;
 	dbl_table_lock(rel, t, LW_SHARED);
