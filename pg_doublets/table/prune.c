@@ -92,13 +92,20 @@ prune(Relation rel, DblTable *t, const DblSlot *slots, int n)
  * Free those of n slots (n <= DBL_NOTED_MAX, any order, sorted here) whose versions are dead to everybody.
  * For a scan between two holds of the store lock; takes that lock exclusively.  Raises what writing a page raises.
  *
- * Returns false, with nothing done, where the table has real indexes or may be about to get one: then it is no use to note more.
+ * Returns false, with nothing done, where the table has real indexes, may be about to get one, or may have lost one in this
+ * transaction: then it is no use to note more.
  */
 bool
 dbl_prune_noted(Relation rel, DblTable *t, DblSlot *slots, int n)
 {
 	bool		locked = false;
 	bool		native;
+
+	/*
+	 * Who holds this one may have dropped a real index.  That comes back with all its entries if the transaction fails.
+	 */
+	if (CheckRelationLockedByMe(rel, AccessExclusiveLock, false))
+		return false;
 
 	/*
 	 * Who asks dbl_indexes_all_native() needs it, to keep out who builds a real index.  Not "or stronger": a ShareLock

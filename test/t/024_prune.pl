@@ -110,6 +110,17 @@ is($node->safe_psql($db, 'SET enable_seqscan = off; SELECT id, to_id FROM links 
 $node->safe_psql($db, 'DROP INDEX real; SELECT * FROM links WHERE id = 7; SELECT * FROM links WHERE id = 7');
 cmp_ok(versions(), '<', 110, 'but is once that has gone');
 
+# whose DROP is taken back
+fresh(100);
+$node->safe_psql($db, 'CREATE INDEX real ON links ((id + to_id)); UPDATE links SET to_id = to_id + 1000; UPDATE links SET to_id = to_id + 1000');
+for my $undo ('BEGIN; DROP INDEX real; %s; ROLLBACK', 'BEGIN; SAVEPOINT s; DROP INDEX real; %s; ROLLBACK TO s; %1$s; COMMIT')
+{
+	$node->safe_psql($db, sprintf $undo, 'SELECT * FROM links; SELECT * FROM links WHERE id < 50');
+	is(versions(), 300, 'nothing is freed by who has dropped a real index and may take it back');
+}
+$node->safe_psql($db, 'INSERT INTO links SELECT i, i, 0, 1 FROM generate_series(101, 300) i');
+is($node->safe_psql($db, 'SET enable_seqscan = off; SELECT count(*) FROM links WHERE id + to_id BETWEEN 1001 AND 1100'), 0, 'so that its entries name no other rows');
+
 fresh(100);
 $node->safe_psql($db, 'SET pg_doublets.prune_dead = 0; UPDATE links SET to_id = 1; UPDATE links SET to_id = 2; SELECT * FROM links');
 is(versions(), 300, 'pg_doublets.prune_dead = 0 leaves it to VACUUM');
