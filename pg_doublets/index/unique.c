@@ -50,10 +50,11 @@ same_key(const DblIndexShape *shape, const DblVersion *a, const DblVersion *b)
 	return true;
 }
 
-/* Versions of chains that have been followed; those for whom there is no place are found again, by themselves. */
+/* Versions of chains that have been followed; those for whom there is no place are met again, and looked at by themselves. */
 typedef struct Followed
 {
 	int			n;
+	bool		full;			/* some are missing */
 	DblSlot		slots[CHUNK];
 } Followed;
 
@@ -66,8 +67,19 @@ was_followed(const Followed *followed, DblSlot slot)
 	return false;
 }
 
+/* Does this version stand in the way? */
+static Conflict
+version_conflict(DblVersion *v, SnapshotData *dirty)
+{
+	InitDirtySnapshot(*dirty);
+	if (!dbl_visible(v, dirty))
+		return CONFLICT_NONE;
+	return TransactionIdIsValid(dirty->xmin) || TransactionIdIsValid(dirty->xmax) ?
+		CONFLICT_WAIT : CONFLICT_CERTAIN;
+}
+
 /*
- * What stands in the way of a version: v, or a version that has settled in its place.  Of v's chain all are
+ * What stands in the way of a version: v, or a version that has settled in its place.  Those of v's chain are
  * noted as followed.
  */
 static Conflict
@@ -79,17 +91,12 @@ chain_conflict(DblTable *t, const DblIndexShape *shape, DblVersion *v, DblSlot s
 
 	for (;;)
 	{
-		SnapshotData look;
-
-		InitDirtySnapshot(look);
 		if (slot == self)
 			done = true;
-		else if (!done && dbl_visible(v, &look))
+		else if (!done)
 		{
-			*dirty = look;
-			result = TransactionIdIsValid(look.xmin) || TransactionIdIsValid(look.xmax) ?
-				CONFLICT_WAIT : CONFLICT_CERTAIN;
-			done = true;
+			result = version_conflict(v, dirty);
+			done = result != CONFLICT_NONE;
 		}
 		slot = dbl_settled_successor(t, v);
 		if (slot == DBL_NO_SLOT)
@@ -99,6 +106,8 @@ chain_conflict(DblTable *t, const DblIndexShape *shape, DblVersion *v, DblSlot s
 			return result;
 		if (followed->n < CHUNK)
 			followed->slots[followed->n++] = slot;
+		else
+			followed->full = true;
 	}
 }
 
@@ -144,6 +153,7 @@ find_conflict(DblTable *t, const DblIndexShape *shape, const DblVersion *mine, D
 	dirty->xmin = dirty->xmax = InvalidTransactionId;
 	dirty->speculativeToken = 0;
 	followed.n = 0;
+	followed.full = false;
 	memset(&cursor, 0, sizeof(cursor));
 	do
 	{
@@ -152,6 +162,7 @@ find_conflict(DblTable *t, const DblIndexShape *shape, const DblVersion *mine, D
 		{
 			DblVersion *v = dbl_version(&t->store, slots[i]);
 			bool		settled = (v->flags & DBL_F_SETTLED) != 0;
+			bool		headless;
 			SnapshotData look;
 			Conflict	found;
 
@@ -161,16 +172,21 @@ find_conflict(DblTable *t, const DblIndexShape *shape, const DblVersion *mine, D
 			if (settled && was_followed(&followed, slots[i]))
 				continue;
 
-			found = chain_conflict(t, shape, v, slots[i], mine, self, &followed, &look);
+			/* Following a long chain from each of its versions would take the square of the time that one pass takes. */
+			headless = settled && !followed.full;
+			if (settled && !headless)
+				found = version_conflict(v, &look);
+			else
+				found = chain_conflict(t, shape, v, slots[i], mine, self, &followed, &look);
 			if (found == CONFLICT_NONE)
 				continue;
-			if (result == CONFLICT_NONE || settled)
+			if (result == CONFLICT_NONE || headless)
 			{
 				*dirty = look;
 				result = found;
 			}
 			/* the first of its chain, gone by now, was before all that we meet here */
-			if (settled)
+			if (headless)
 				return result;
 		}
 	} while (got == CHUNK);
