@@ -4,7 +4,7 @@
 #
 #   run.pl [--all] [--schedules N] [name ...]     names of files in faults/, without .fault; default all
 #
-# Suites are tried in turn until one fails: the differential tester (N schedules, 2000), isolation, regress, the unit tests of the store; with
+# Suites are tried in turn until one fails: the differential tester (N schedules, 2000), isolation, regress, the unit tests of the store, the test of pruning; with
 # --all each of them runs.
 #
 # A fault is a file: what it is, the file it goes into, the text there (which must occur once), and what takes its place.
@@ -25,7 +25,8 @@ my @suites = (
 	[ differential => "RUN_ONLY='build tap' RUN_TAP=test/t/012_differential.pl DIFF_SCHEDULES=$schedules DIFF_STOP=1" ],
 	[ isolation => "RUN_ONLY='build isolation'" ],
 	[ regress => "RUN_ONLY='build regress'" ],
-	[ unit => "RUN_ONLY='build unit'" ]);
+	[ unit => "RUN_ONLY='build unit'" ],
+	[ pruning => "RUN_ONLY='build tap' RUN_TAP=test/t/024_prune.pl" ]);
 
 sub slurp { my ($file) = @_; open my $in, '<', $file or die "$file: $!\n"; local $/; return <$in> }
 
