@@ -374,7 +374,8 @@ for my $fault (map({ "inject = 'preload:$_'" } $full ? @preload : map { $preload
 	$points{preload} = 1 if $action;
 	$survived++;
 }
-$node->append_conf('postgresql.conf', "pg_doublets.preload = ''\n");
+# the limit has served its turn: the table that is replayed grows
+$node->append_conf('postgresql.conf', "pg_doublets.preload = ''\npg_doublets.max_memory = 0\n");
 $node->restart;
 
 # --- replay ---------------------------------------------------------------------------------------------------
@@ -411,6 +412,7 @@ for my $n ($full ? 1 .. 60 : map { 4 * $_ - $seed % 4 } 1 .. 5)
 		$node->safe_psql($db, "INSERT INTO o SELECT $rounds * 100000 + i, $rounds * 1000000 + i * 7919, i, $rounds * 1000 + i % 100 FROM generate_series(1, 3000) i; UPDATE o SET to_id = $rounds WHERE id % 50 = 0");
 		$node->wait_for_catchup($standby);
 		last if $met = slurp_file($standby->logfile, $offset) =~ /injection: an allocation fails/;
+		sleep 0.1;
 	}
 	$set_memory->(0);
 	$dropped++ if $standby->safe_psql($db, "SELECT state FROM doublets_memory WHERE rel = 'o'::regclass") ne 'loaded';
