@@ -61,8 +61,9 @@ sub settings
 	# the order of a join is that of its outer side
 	@set{qw(enable_hashjoin enable_mergejoin)} = ('off') x 2 if $self->{mode} ne 'ordered' || chance(0.4);
 	$set{plan_cache_mode} = 'force_generic_plan' if chance(0.15);
-	# freed places are used again
+	# freed places are used again, and rows with the same key are in the order of their places
 	$set{'pg_doublets.prune_dead'} = $self->{mode} eq 'physical' ? 0 : pick(1, 1, 2, 8);
+	$set{'pg_doublets.prune_dead'} = 0 if $self->{key} eq '' || $self->{key} =~ /DEFERRABLE/;
 	@set{qw(force_parallel_mode max_parallel_workers_per_gather parallel_setup_cost min_parallel_table_scan_size)} = qw(on 2 0 0) if chance(0.01);
 	$set{default_transaction_isolation} = "'serializable'" if $self->{levels} eq 'ser';
 	return map { "SET $_ = $set{$_}" } sort keys %set;
