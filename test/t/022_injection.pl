@@ -398,7 +398,7 @@ my $same = sub {
 	is($standby->safe_psql($db, "SELECT content('o')"), $node->safe_psql($db, "SELECT content('o')"), "$what: the standby has the rows");
 	check_ok($standby, $db, 'o', "$what: trees and pages agree");
 };
-for my $n ($full ? 1 .. 60 : map { 4 * $_ - $seed % 4 } 1 .. 5)
+for my $n ($full ? 1 .. 24 : map { 4 * $_ - $seed % 4 } 1 .. 5)
 {
 	my $offset = -s $standby->logfile;
 	my $met;
