@@ -241,10 +241,10 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 		anynull |= isnull[i];
 
 	/*
-	 * The check that may be put off now is passed on to versions that settle in this one's place, unless there are
-	 * indexes of another kind: these have an entry for each version, which they check for itself.
+	 * The check that may be put off now is passed on to versions that settle in this one's place, unless there is
+	 * a deferrable constraint of another kind: that has an entry for each version, and checks it for itself.
 	 */
-	if (check == UNIQUE_CHECK_PARTIAL && dbl_indexes_all_native(table))
+	if (check == UNIQUE_CHECK_PARTIAL && !dbl_real_index_deferrable(table))
 		doubt = DBL_F_DOUBT_PASSES;
 
 	t = dbl_table_open(table);

@@ -294,18 +294,20 @@ sub _setup
 	my $n = $schedule->{shape} || 0;
 	my $shape = join "\n", @setup[ 0 .. $n - 1 ];
 
-	splice @setup, 0, $n, $schedule->{empty} if $n && defined $self->{made} && $self->{made} eq $shape;
+	($n, @setup) = (1, $schedule->{empty}, @setup[ $n .. $#setup ]) if $n && defined $self->{made} && $self->{made} eq $shape;
 	$self->{made} = undef;
 	my (undef, @answers) = $self->{control}->query('RESET ALL', @setup, 'ROLLBACK');
 
 	die "lost\n" if $self->{control}->lost;
-	for my $sql (@setup)
+	$self->{made} = $shape if $n;
+	for my $i (0 .. $#setup)
 	{
 		my $result = Wire::text(shift @answers);
 
-		$self->_note("setup: $sql: $result") if $result =~ /^ERROR/m;
+		next unless $result =~ /^ERROR/m;
+		$self->_note("setup: $setup[$i]: $result");
+		$self->{made} = undef if $i < $n;
 	}
-	$self->{made} = $shape if $n;
 }
 
 sub _guard

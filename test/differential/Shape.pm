@@ -103,7 +103,9 @@ sub shape
 	push @setup, 'SET pg_doublets.adopt_indexes = ' . ($self->{key} !~ /DEFERRABLE/ && chance(0.15) ? 'off' : 'on');
 	my $not_null = $self->{three} ? '' : chance(0.3) ? ', type_id bigint NOT NULL' : ', type_id bigint DEFAULT 1';
 	$self->{not_null} = $not_null =~ /NOT/;
-	push @setup, 'CREATE ' . ($temp ? 'TEMP ' : chance(0.1) ? 'UNLOGGED ' : '') . "TABLE links (id bigint $self->{key}, from_id bigint DEFAULT 0, to_id bigint DEFAULT 0$not_null)";
+	# what refers to an unlogged table is unlogged, too
+	$self->{unlogged} = !$temp && chance(0.1) ? 'UNLOGGED ' : '';
+	push @setup, 'CREATE ' . ($temp ? 'TEMP ' : $self->{unlogged}) . "TABLE links (id bigint $self->{key}, from_id bigint DEFAULT 0, to_id bigint DEFAULT 0$not_null)";
 
 	my @kinds = ('(from_id)', '(to_id)', '(from_id, to_id)', '(to_id, from_id)', '((from_id + to_id))', '(to_id) WHERE from_id > 2', '(id) INCLUDE (to_id)', '(to_id DESC)',
 		$self->{three} ? () : ('(type_id)', '(from_id, type_id)'));
@@ -165,7 +167,7 @@ sub foreign_keys
 		return ('ALTER TABLE links ADD CONSTRAINT links_fk FOREIGN KEY (from_id) REFERENCES links (id)' . action());
 	}
 	$self->{files} = 1;
-	return ('CREATE TABLE files (id bigint PRIMARY KEY, link_id bigint DEFAULT 1 REFERENCES links (id)' . action() . ') USING heap');
+	return ("CREATE $self->{unlogged}TABLE files (id bigint PRIMARY KEY, link_id bigint DEFAULT 1 REFERENCES links (id)" . action() . ') USING heap');
 }
 
 # Makes the tables of shape() what they were when they were new.

@@ -445,7 +445,9 @@ for my $cycle (1 .. $cycles)
 		last unless $ENV{TORTURE_GO_ON};
 	}
 }
-my @broke = grep { /TRAP:|inconsistent page|invalid (?:memory alloc|page)|could not read block|PANIC/ } split /\n/, slurp_file($node->logfile);
+# A backend whose commit drops files when the postmaster has just died exits on the way, in RegisterSyncRequest() of PostgreSQL, and that is a PANIC, on heap
+# too; nothing depends on it, as everybody else exits as well.
+my @broke = grep { !/PANIC:  cannot abort transaction \d+, it was already committed/ } grep { /TRAP:|inconsistent page|invalid (?:memory alloc|page)|could not read block|PANIC/ } split /\n/, slurp_file($node->logfile);
 is(join("\n", splice(@broke, 0, 20)), '', 'nothing broke in the log');
 note("seen committed: $written, in doubt: $doubts; killed: " . join ', ', map { "$_ $kills{$_}" } sort keys %kills);
 $node->stop;
