@@ -192,27 +192,6 @@ dbl_indexes_all_native(Relation rel)
 	return all;
 }
 
-bool
-dbl_real_index_deferrable(Relation rel)
-{
-	List	   *indexes = RelationGetIndexList(rel);
-	Oid			am = dbl_index_am_oid();
-	bool		found = false;
-	ListCell   *lc;
-
-	foreach(lc, indexes)
-	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-
-		found = index->rd_rel->relam != am && index->rd_index->indisunique && !index->rd_index->indimmediate;
-		index_close(index, AccessShareLock);
-		if (found)
-			break;
-	}
-	list_free(indexes);
-	return found;
-}
-
 Oid
 dbl_index_am_oid(void)
 {

@@ -79,9 +79,6 @@ extern bool dbl_index_can_be_native(Relation index);
  */
 extern bool dbl_indexes_all_native(Relation rel);
 
-/* Has the table a real index that is a deferrable constraint?  The table must be locked. */
-extern bool dbl_real_index_deferrable(Relation rel);
-
 /* Oid of the index access method in this database, or InvalidOid. */
 extern Oid	dbl_index_am_oid(void);
 

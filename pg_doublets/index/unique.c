@@ -244,7 +244,7 @@ dbl_aminsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relat
 	 * The check that may be put off now is passed on to versions that settle in this one's place, unless there is
 	 * a deferrable constraint of another kind: that has an entry for each version, and checks it for itself.
 	 */
-	if (check == UNIQUE_CHECK_PARTIAL && !dbl_real_index_deferrable(table))
+	if (check == UNIQUE_CHECK_PARTIAL && !dbl_columns(table).real_deferrable)
 		doubt = DBL_F_DOUBT_PASSES;
 
 	t = dbl_table_open(table);

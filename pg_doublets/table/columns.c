@@ -51,7 +51,11 @@ look_at_indexes(Relation rel, List *indexes, DblColumns *columns)
 		Form_pg_index form = index->rd_index;
 
 		if (index->rd_indam->aminsert != dbl_aminsert)
+		{
 			columns->passive = false;
+			if (form->indisunique && !form->indimmediate)
+				columns->real_deferrable = true;
+		}
 		else if (form->indisunique)
 		{
 			DblKeyKind	kind = dbl_index_kind(index);

@@ -45,6 +45,7 @@ typedef struct DblColumns
 	uint32		announced;		/* DBL_F_ANNOUNCED of those indexes */
 	bool		passive;		/* all indexes are ours, and unique ones are valid and
 								 * checked at once */
+	bool		real_deferrable;	/* a real index is a deferrable constraint */
 } DblColumns;
 
 typedef struct DblIdentity

@@ -147,7 +147,7 @@ dbl_scan_collect(DblScanDesc scan, BlockNumber blkno, const OffsetNumber *offs, 
 	uint32		first,
 				nslots;
 	int			n = offs ? noffs : DBL_RECORDS_PER_PAGE;
-	bool		note_dead = !offs && dbl_prune_wanted(snapshot);
+	bool		note_dead = !offs && !scan->prune_in_vain && dbl_prune_wanted(snapshot);
 	DblSlot		dead[DBL_NOTED_MAX];
 	int			ndead = 0;
 
@@ -197,7 +197,7 @@ dbl_scan_collect(DblScanDesc scan, BlockNumber blkno, const OffsetNumber *offs, 
 	}
 	dbl_table_unlock(t);
 	if (unlikely(note_dead && ndead >= dbl_prune_dead))
-		dbl_prune_noted(rel, t, dead, ndead);
+		scan->prune_in_vain = !dbl_prune_noted(rel, t, dead, ndead);
 	return scan->nbatch;
 }
 

@@ -21,6 +21,7 @@ typedef struct DblScanDescData
 	BlockNumber startblock;		/* limits, set by scan_set_tidrange and by index builds */
 	BlockNumber endblock;		/* first block not to be read */
 	bool		inited;
+	bool		prune_in_vain;	/* dead versions cannot be freed: note no more */
 	BlockNumber block;			/* block in the batch */
 	OffsetNumber next_off;		/* where a one-by-one scan goes on in the block */
 	ParallelBlockTableScanWorkerData *pscan;
