@@ -74,16 +74,20 @@ new_tuple(ReorderBuffer *rb, const DblRecord *record)
 static ReorderBufferTupleBuf *
 old_tuple(ReorderBuffer *rb, const xl_dbl_change *x, const char *behind)
 {
-	const xl_dbl_old *old = (const xl_dbl_old *) behind;
+	xl_dbl_old	old;
 	int64		key[DBL_NCOLUMNS] = {0};
-	int			n = 0;
 
 	if (!(x->kind & DBL_CHANGE_OLD))
 		return NULL;
+	memcpy(&old, behind, offsetof(xl_dbl_old, key));
+	behind += offsetof(xl_dbl_old, key);
 	for (int i = 0; i < DBL_NCOLUMNS; i++)
-		if (old->present & (1 << i))
-			key[i] = old->key[n++];
-	return form_tuple(rb, key, old->present);
+		if (old.present & (1 << i))
+		{
+			memcpy(&key[i], behind, sizeof(int64));
+			behind += sizeof(int64);
+		}
+	return form_tuple(rb, key, old.present);
 }
 
 static void
@@ -106,16 +110,15 @@ queue(LogicalDecodingContext *ctx, XLogRecordBuffer *buf, const RelFileNode *nod
 static bool
 is_logical(XLogReaderState *record)
 {
-	char	   *data = XLogRecGetData(record);
+	const char *data = XLogRecGetData(record);
 
 	switch (XLogRecGetInfo(record) & XLOG_DBL_OPMASK)
 	{
 		case XLOG_DBL_INSERT:
-			return (((xl_dbl_multi *) data)->flags & DBL_MULTI_LOGICAL) != 0;
-		case XLOG_DBL_UPDATE:
-			return (((xl_dbl_update *) data)->old.kind & DBL_CHANGE_LOGICAL) != 0;
+			return dbl_packed_insert_is_logical(record);
+		case XLOG_DBL_UPDATE:	/* begins with the kind, too */
 		case XLOG_DBL_CHANGE:
-			return (((xl_dbl_change *) data)->kind & DBL_CHANGE_LOGICAL) != 0;
+			return (((const xl_dbl_change *) data)->kind & DBL_CHANGE_LOGICAL) != 0;
 	}
 	return false;
 }
@@ -123,10 +126,10 @@ is_logical(XLogReaderState *record)
 static void
 decode_insert(LogicalDecodingContext *ctx, XLogRecordBuffer *buf, const RelFileNode *node)
 {
-	xl_dbl_multi *multi = (xl_dbl_multi *) XLogRecGetData(buf->record);
-	xl_dbl_insert *items = (xl_dbl_insert *) (multi + 1);
+	xl_dbl_insert items[DBL_RECORDS_PER_PAGE];
+	int			n = dbl_unpack_insert(buf->record, items);
 
-	for (int i = 0; i < multi->n; i++)
+	for (int i = 0; i < n; i++)
 		queue(ctx, buf, node,
 			  (items[i].record.flags & DBL_F_SPECULATIVE) ?
 			  REORDER_BUFFER_CHANGE_INTERNAL_SPEC_INSERT : REORDER_BUFFER_CHANGE_INSERT,
@@ -136,11 +139,12 @@ decode_insert(LogicalDecodingContext *ctx, XLogRecordBuffer *buf, const RelFileN
 static void
 decode_update(LogicalDecodingContext *ctx, XLogRecordBuffer *buf, const RelFileNode *node)
 {
-	xl_dbl_update *x = (xl_dbl_update *) XLogRecGetData(buf->record);
+	xl_dbl_update x;
+	const char *behind = dbl_unpack_update(buf->record, &x);
 
 	queue(ctx, buf, node, REORDER_BUFFER_CHANGE_UPDATE,
-		  old_tuple(ctx->reorder, &x->old, (char *) (x + 1)),
-		  new_tuple(ctx->reorder, &x->new.record));
+		  old_tuple(ctx->reorder, &x.old, behind),
+		  new_tuple(ctx->reorder, &x.new.record));
 }
 
 static void

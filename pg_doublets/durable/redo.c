@@ -120,18 +120,18 @@ finish_block(XLogReaderState *record, XLogRedoAction action, Buffer buffer)
 static void
 redo_insert(XLogReaderState *record, DblTable **t, BlockNumber blkno)
 {
-	xl_dbl_multi *multi = (xl_dbl_multi *) XLogRecGetData(record);
-	xl_dbl_insert *items = (xl_dbl_insert *) (multi + 1);
+	xl_dbl_insert items[DBL_RECORDS_PER_PAGE];
+	int			n = dbl_unpack_insert(record, items);
 	Buffer		buffer;
 	XLogRedoAction action = read_block(record, &buffer);
 
 	if (action == BLK_NEEDS_REDO)
 	{
-		for (uint32 i = 0; i < multi->n; i++)
+		for (int i = 0; i < n; i++)
 			dbl_page_put(BufferGetPage(buffer), items[i].off, &items[i].record);
 	}
 	finish_block(record, action, buffer);
-	if (*t != NULL && action != BLK_NOTFOUND && !store_insert(*t, blkno, items, multi->n))
+	if (*t != NULL && action != BLK_NOTFOUND && !store_insert(*t, blkno, items, n))
 	{
 		dbl_redo_give_up(*t);
 		*t = NULL;
@@ -141,7 +141,7 @@ redo_insert(XLogReaderState *record, DblTable **t, BlockNumber blkno)
 static void
 redo_update(XLogReaderState *record, DblTable **t, BlockNumber blkno)
 {
-	xl_dbl_update *x = (xl_dbl_update *) XLogRecGetData(record);
+	xl_dbl_update x;
 	bool		two = XLogRecHasBlockRef(record, 1);
 	BlockNumber oldblk = blkno;
 	Buffer		buffer;
@@ -149,28 +149,29 @@ redo_update(XLogReaderState *record, DblTable **t, BlockNumber blkno)
 	XLogRedoAction action;
 	XLogRedoAction oldaction = BLK_NOTFOUND;
 
+	(void) dbl_unpack_update(record, &x);
 	if (two)
 		XLogRecGetBlockTag(record, 1, NULL, NULL, &oldblk);
 	action = read_block(record, &buffer);
 	if (action == BLK_NEEDS_REDO)
 	{
 		if (!two)
-			dbl_page_change(BufferGetPage(buffer), &x->old);
-		dbl_page_put(BufferGetPage(buffer), x->new.off, &x->new.record);
+			dbl_page_change(BufferGetPage(buffer), &x.old);
+		dbl_page_put(BufferGetPage(buffer), x.new.off, &x.new.record);
 	}
 	if (two)
 	{
 		oldaction = XLogReadBufferForRedo(record, 1, &oldbuf);
 		if (oldaction == BLK_NEEDS_REDO)
-			dbl_page_change(BufferGetPage(oldbuf), &x->old);
+			dbl_page_change(BufferGetPage(oldbuf), &x.old);
 		finish_block(record, oldaction, oldbuf);
 	}
 	finish_block(record, action, buffer);
 
 	if (*t != NULL && action != BLK_NOTFOUND)
 	{
-		store_change(*t, oldblk, &x->old);
-		if (!store_insert(*t, blkno, &x->new, 1))
+		store_change(*t, oldblk, &x.old);
+		if (!store_insert(*t, blkno, &x.new, 1))
 		{
 			dbl_redo_give_up(*t);
 			*t = NULL;

@@ -65,15 +65,20 @@ dbl_desc(StringInfo buf, XLogReaderState *record)
 	switch (XLogRecGetInfo(record) & XLOG_DBL_OPMASK)
 	{
 		case XLOG_DBL_INSERT:
-			appendStringInfo(buf, "versions %u, off %u", ((xl_dbl_multi *) data)->n,
-							 ((xl_dbl_insert *) (data + sizeof(xl_dbl_multi)))->off);
-			break;
+			{
+				xl_dbl_insert items[DBL_RECORDS_PER_PAGE];
+				int			n = dbl_unpack_insert(record, items);
+
+				appendStringInfo(buf, "versions %d, off %u", n, items[0].off);
+				break;
+			}
 		case XLOG_DBL_UPDATE:
 			{
-				xl_dbl_update *x = (xl_dbl_update *) data;
+				xl_dbl_update x;
 
+				(void) dbl_unpack_update(record, &x);
 				appendStringInfo(buf, "off %u xmax %u flags 0x%04X, new off %u",
-								 x->old.off, x->old.xmax, x->old.flags, x->new.off);
+								 x.old.off, x.old.xmax, x.old.flags, x.new.off);
 				break;
 			}
 		case XLOG_DBL_CHANGE:

@@ -22,8 +22,9 @@
 struct LogicalDecodingContext;
 struct XLogRecordBuffer;
 
-#define XLOG_DBL_INSERT		0x00	/* block 0; xl_dbl_multi, n xl_dbl_insert */
-#define XLOG_DBL_UPDATE		0x10	/* block 0: new version's; 1: old one's if another */
+#define XLOG_DBL_INSERT		0x00	/* block 0; n xl_dbl_insert, packed (pack.c) */
+#define XLOG_DBL_UPDATE		0x10	/* block 0: new version's; 1: old one's if another;
+									 * xl_dbl_update, packed */
 #define XLOG_DBL_CHANGE		0x20	/* block 0; xl_dbl_change */
 #define XLOG_DBL_PRUNE		0x30	/* block 0; xl_dbl_multi, n offsets */
 #define XLOG_DBL_FREEZE		0x40	/* block 0; xl_dbl_multi, n xl_dbl_freeze */
@@ -35,11 +36,9 @@ struct XLogRecordBuffer;
 typedef struct xl_dbl_multi
 {
 	uint16		n;
-	uint16		flags;			/* insert: DBL_MULTI_LOGICAL */
+	uint16		unused;
 	TransactionId horizon;		/* prune and freeze: for recovery conflicts */
 } xl_dbl_multi;
-
-#define DBL_MULTI_LOGICAL		0x0001	/* for logical decoding too */
 
 typedef struct xl_dbl_insert
 {
@@ -52,20 +51,21 @@ typedef struct xl_dbl_insert
 #define DBL_CHANGE_KIND_MASK	0xFF
 #define DBL_CHANGE_LOGICAL		0x100	/* for logical decoding too */
 #define DBL_CHANGE_OLD			0x200	/* the record ends with an xl_dbl_old */
+#define DBL_CHANGE_SHORT		0x400	/* an update in short form */
 
 /* A version's changeable fields, anew. */
 typedef struct xl_dbl_change
 {
+	uint16		kind;			/* with DBL_CHANGE_LOGICAL and DBL_CHANGE_OLD */
+	OffsetNumber off;
 	TransactionId xmax;
 	uint32		next;
 	uint32		flags;			/* persistent ones */
-	OffsetNumber off;
-	uint16		kind;			/* with DBL_CHANGE_LOGICAL and DBL_CHANGE_OLD */
 } xl_dbl_change;
 
 /*
  * The old version's replica identity, behind an xl_dbl_update or xl_dbl_change: the values of its columns that belong
- * to it and are not NULL follow in order.  Logical decoding alone reads it.
+ * to it and are not NULL follow in order.  Not aligned behind an update.  Logical decoding alone reads it.
  */
 typedef struct xl_dbl_old
 {
@@ -93,6 +93,15 @@ typedef struct xl_dbl_create
 	RelFileNode node;
 	int32		ncolumns;
 } xl_dbl_create;
+
+/* Insertions and updates as they are written (pack.c). */
+#define DBL_PACKED_INSERT_SIZE	(8 + DBL_RECORDS_PER_PAGE * sizeof(xl_dbl_insert))
+
+extern Size dbl_pack_insert(char *to, const xl_dbl_insert *items, int n, bool logical);
+extern int	dbl_unpack_insert(XLogReaderState *record, xl_dbl_insert *items);
+extern bool dbl_packed_insert_is_logical(XLogReaderState *record);
+extern Size dbl_pack_update(char *to, const xl_dbl_update *x, DblSlot newslot);
+extern const char *dbl_unpack_update(XLogReaderState *record, xl_dbl_update *x);
 
 /* What redo and the primary do to a page alike (apply.c). */
 extern void dbl_page_put(Page page, OffsetNumber off, const DblRecord *record);

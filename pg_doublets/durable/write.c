@@ -172,15 +172,11 @@ insert_block(Relation rel, DblTable *t, const DblVersion *v, int n, bool logical
 	DBL_INJECT("insert-page");
 	if (RelationNeedsWAL(rel))
 	{
-		xl_dbl_multi multi = {n, 0, InvalidTransactionId};
+		char		data[DBL_PACKED_INSERT_SIZE];
 		XLogRecPtr	lsn;
 
-		if (logical && RelationIsLogicallyLogged(rel))
-			multi.flags |= DBL_MULTI_LOGICAL;
-
 		XLogBeginInsert();
-		XLogRegisterData((char *) &multi, sizeof(multi));
-		XLogRegisterData((char *) items, n * sizeof(items[0]));
+		XLogRegisterData(data, dbl_pack_insert(data, items, n, logical && RelationIsLogicallyLogged(rel)));
 		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD | (init ? REGBUF_WILL_INIT : 0));
 		XLogSetRecordFlags(XLOG_INCLUDE_ORIGIN);
 		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_INSERT | (init ? XLOG_DBL_INIT_PAGE : 0));
@@ -284,10 +280,11 @@ dbl_write_update(Relation rel, DblTable *t, DblSlot oldslot, const DblChange *ch
 	DBL_INJECT("update-page");
 	if (RelationNeedsWAL(rel))
 	{
+		char		data[sizeof(xl_dbl_update)];
 		XLogRecPtr	lsn;
 
 		XLogBeginInsert();
-		XLogRegisterData((char *) &x, sizeof(x));
+		XLogRegisterData(data, dbl_pack_update(data, &x, *newslot));
 		if (oldsize > 0)
 			XLogRegisterData((char *) &old, oldsize);
 		XLogRegisterBuffer(0, newbuf, REGBUF_STANDARD | (init ? REGBUF_WILL_INIT : 0));

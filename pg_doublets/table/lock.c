@@ -147,7 +147,7 @@ test_holders(const DblVersion *v, LockTupleMode mode, TransactionId *xid)
  * Lock the successors of a version too, from slot `next` on, whose predecessor had
  * prior_xmax (and flags).  Otherwise a weak lock on a version whose update is in
  * progress would be lost with that version.  Store lock not held; may wait.
- * As heap_lock_updated_tuple().
+ * Assigns a transaction id.  As heap_lock_updated_tuple().
  */
 static TM_Result
 lock_successors(Relation rel, DblTable *t, TransactionId prior_xmax, uint32 prior_flags,
@@ -160,6 +160,7 @@ lock_successors(Relation rel, DblTable *t, TransactionId prior_xmax, uint32 prio
 	if ((prior_flags & DBL_F_MOVED) || next == DBL_NO_SLOT)
 		return TM_Ok;
 
+	(void) GetCurrentTransactionId();
 	MultiXactIdSetOldestMember();
 	prior_xmax = dbl_update_xid(&prior);
 
@@ -425,6 +426,18 @@ failed:
 		return result;
 	}
 
+	/*
+	 * A transaction that has done nothing but wait so far gets its id now, as on heap: the members of a
+	 * multixact are waited for in the order of their ids.  It may not be assigned under the store lock,
+	 * for that may write WAL.
+	 */
+	if (!TransactionIdIsValid(GetCurrentTransactionIdIfAny()))
+	{
+		dbl_table_unlock(t);
+		(void) GetCurrentTransactionId();
+		goto retry;
+	}
+
 	MultiXactIdSetOldestMember();
 	write_lock(rel, t, slot, v, mode);
 	*copy = *dbl_version(&t->store, slot);
@@ -525,8 +538,6 @@ dbl_tuple_lock(Relation rel, ItemPointer tid, Snapshot snapshot, TupleTableSlot 
 	DblVersion	v;
 	TM_Result	result;
 
-	/* may not be assigned under the store lock: it writes WAL of its own */
-	(void) GetCurrentTransactionId();
 	tmfd->traversed = false;
 
 	for (;;)
