@@ -340,9 +340,14 @@ retry:
 					dbl_table_lock(rel, t, LW_EXCLUSIVE);
 					v = dbl_version_or_null(t, slot);
 
-					/* a stronger lock, or an update that we did not follow, has come since */
-					if (v == NULL || (v->flags & DBL_F_KEYS_UPDATED) ||
-						(!has_update && !dbl_is_only_locked(v)))
+					/*
+					 * A stronger lock, or an update that we did not follow, has come since?  Like heap,
+					 * this lets a FOR UPDATE pass that somebody else took while we waited for a
+					 * successor; a change of the row by him will wait for us.
+					 */
+					if (v == NULL ||
+						(!DblXmaxIsLockedOnly(v->flags) &&
+						 ((v->flags & DBL_F_KEYS_UPDATED) || !has_update)))
 					{
 						dbl_table_unlock(t);
 						goto retry;

@@ -38,6 +38,18 @@ if ($am eq 'heap')
 	$node->restart;
 }
 
+my @server = ('--host', $node->host, '--port', $node->port, '--user', getpwuid($<));
+
+# schedules that differed once
+for my $file ($ENV{DIFF_STOP} ? () : sort glob 'test/differential/cases/*.txt')
+{
+	my $out = '';
+	my $ok = IPC::Run::run([ $^X, 'test/differential/run.pl', @server, '--other', $am, '--name', 'cases', '--file', $file ], '<', \'', '>', \$out, '2>&1');
+
+	ok($ok, $file);
+	diag($out) unless $ok;
+}
+
 my @running;
 for my $job (1 .. $jobs)
 {
@@ -46,7 +58,7 @@ for my $job (1 .. $jobs)
 
 	next unless $share;
 	push @running, { out => \$out, name => "schedules $next to " . ($next + $share - 1) . " of seed $seed" };
-	$running[-1]{run} = IPC::Run::start([ $^X, 'test/differential/run.pl', '--host', $node->host, '--port', $node->port, '--user', getpwuid($<),
+	$running[-1]{run} = IPC::Run::start([ $^X, 'test/differential/run.pl', @server,
 			'--seed', $seed, '--first', $next, '--schedules', $share, '--other', $am, '--name', "diff$job", $ENV{DIFF_STOP} ? qw(--most 1 --no-shrink) : () ], '<', \'', '>', \$out, '2>&1');
 	$next += $share;
 }
