@@ -25,7 +25,7 @@ def _provenance(parts):
     p = list(parts.values())[-1]["provenance"]
     others = "; ".join(p[name] for name in ("redis", "sqlite", "crate", "gcc", "cargo") if p.get(name))
     busy = max(part["provenance"]["load_at_start"] for part in parts.values())
-    if busy > p["cores"] / 2:
+    if busy > p["cores"] + 1:
         lines.append(f"\n**The machine was busy with other work** (load {busy:.0f} on {p['cores']} cores): rates are far below what it can do, "
                      "ratios are uncertain; counts of bytes are exact.")
     lines.append(f"\n{p['cores']} cores of {p['cpu']}, {p['memory_gb']} GB, Linux {p['kernel']}, PostgreSQL {p['postgresql']}; {others}. "

@@ -110,15 +110,16 @@ queue(LogicalDecodingContext *ctx, XLogRecordBuffer *buf, const RelFileNode *nod
 static bool
 is_logical(XLogReaderState *record)
 {
-	const char *data = XLogRecGetData(record);
+	char	   *data = XLogRecGetData(record);
 
 	switch (XLogRecGetInfo(record) & XLOG_DBL_OPMASK)
 	{
 		case XLOG_DBL_INSERT:
 			return dbl_packed_insert_is_logical(record);
-		case XLOG_DBL_UPDATE:	/* begins with the kind, too */
+		case XLOG_DBL_UPDATE:
+			return dbl_packed_update_is_logical(record);
 		case XLOG_DBL_CHANGE:
-			return (((const xl_dbl_change *) data)->kind & DBL_CHANGE_LOGICAL) != 0;
+			return (((xl_dbl_change *) data)->kind & DBL_CHANGE_LOGICAL) != 0;
 	}
 	return false;
 }

@@ -3,12 +3,13 @@
  * pack.c
  *	  How insertions and updates are written in WAL records, and read back.
  *
- * Most versions have xmin = the record's own transaction, no xmax and no
- * successor, and most updates leave that transaction in xmax and the new
- * version as successor.  Such are written in a short form without them;
- * whoever reads gets one and the same form.
+ * Most versions have xmin = the record's own transaction, no xmax, no
+ * successor and no flags but those that go without saying, and most updates
+ * leave that transaction in xmax and the new version as successor.  Such are
+ * written in a short form, which has the columns, each with no more bytes
+ * than it needs, and the place.  Whoever reads gets one and the same form.
  *
- * Items of a record are not aligned.
+ * Nothing in these records is aligned.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,76 +17,101 @@
 
 #include "access/transam.h"
 #include "access/xact.h"
+#include "port/pg_bitutils.h"
 
 #include "durable/wal.h"
+#include "durable/write.h"
 
-/* A version of the record's transaction. */
-typedef struct xl_dbl_short
-{
-	int64		key[DBL_NCOLUMNS];
-	uint16		flags;
-	OffsetNumber off;
-} xl_dbl_short;
+/* An insertion begins with 16 bits, the number of versions and these: */
+#define INSERT_COUNT	0x3FFF
+#define INSERT_LOGICAL	0x4000	/* for logical decoding too */
+#define INSERT_SHORT	0x8000	/* short items follow, else xl_dbl_insert */
 
-#define SizeOfDblShort	(offsetof(xl_dbl_short, off) + sizeof(OffsetNumber))
+/* An update with 32, the old version's offset and flags and these: */
+#define UPDATE_OFFSET	0x00001FFF
+#define UPDATE_FLAGS	13		/* shift of 15 bits */
+#define UPDATE_LOGICAL	0x10000000
+#define UPDATE_OLD		0x20000000	/* as DBL_CHANGE_OLD */
+#define UPDATE_SHORT	0x40000000	/* a short item follows, else xl_dbl_update */
 
-typedef struct xl_dbl_insert_head
-{
-	uint16		n;
-	uint16		flags;
-} xl_dbl_insert_head;
+/*
+ * A short item: 16 bits of offset, 16 bits that say of each column how many bytes it
+ * has (0 to 8) or that it is NULL, as a number of four digits, and those bytes.
+ */
+#define COLUMN_NULL		9
+#define COLUMN_BASE		10
+#define SHORT_SIZE		(2 * sizeof(uint16) + DBL_NCOLUMNS * sizeof(int64))
 
-#define INSERT_LOGICAL	0x0001	/* for logical decoding too */
-#define INSERT_SHORT	0x0002	/* n xl_dbl_short follow, else xl_dbl_insert */
-
-/* What precedes the new version's xl_dbl_short; the beginning is that of an xl_dbl_change. */
-typedef struct xl_dbl_update_head
-{
-	uint16		kind;
-	OffsetNumber off;
-	uint16		flags;
-} xl_dbl_update_head;
-
-StaticAssertDecl(DBL_F_PERSISTENT <= PG_UINT16_MAX, "persistent flags have 16 bits in WAL");
-StaticAssertDecl(sizeof(xl_dbl_insert_head) + DBL_RECORDS_PER_PAGE * sizeof(xl_dbl_insert) <= DBL_PACKED_INSERT_SIZE,
-				 "the versions of a page fit a packed record");
-StaticAssertDecl(sizeof(xl_dbl_update_head) + SizeOfDblShort <= sizeof(xl_dbl_update),
-				 "a short update fits a packed record");
+StaticAssertDecl(DBL_F_PERSISTENT < (1 << 15), "an update has 15 bits for flags");
+StaticAssertDecl(DBL_RECORDS_PER_PAGE <= UPDATE_OFFSET, "an update has 13 bits for an offset");
+StaticAssertDecl(SHORT_SIZE <= sizeof(xl_dbl_insert), "a short item is not longer than another");
 
 static bool
-can_be_short(const DblRecord *record, TransactionId xid)
+can_be_short(const DblRecord *record, TransactionId xid, uint32 flags)
 {
 	return record->xmin == xid && record->xmax == InvalidTransactionId &&
-		record->next == DBL_NO_SLOT;
+		record->next == DBL_NO_SLOT && (record->flags & ~DBL_F_NULLS) == flags;
 }
 
 static char *
 put_short(char *to, const xl_dbl_insert *item)
 {
-	xl_dbl_short s;
+	uint16		columns = 0;
+	char	   *next = to + 2 * sizeof(uint16);
 
-	memcpy(s.key, item->record.key, sizeof(s.key));
-	s.flags = item->record.flags;
-	s.off = item->off;
-	memcpy(to, &s, SizeOfDblShort);
-	return to + SizeOfDblShort;
+	for (int i = 0; i < DBL_NCOLUMNS; i++)
+	{
+		/* small ones of either sign are to be small numbers */
+		uint64		key = item->record.key[i];
+		uint64		bits = (key << 1) ^ (uint64) -(int64) (key >> 63);
+		int			len = bits == 0 ? 0 : pg_leftmost_one_pos64(bits) / 8 + 1;
+
+		if (DblVersionIsNull(&item->record, i))
+		{
+			columns = columns * COLUMN_BASE + COLUMN_NULL;
+			continue;
+		}
+		columns = columns * COLUMN_BASE + len;
+		for (; len > 0; len--, bits >>= 8)
+			*next++ = (char) (bits & 0xFF);
+	}
+	memcpy(to, &item->off, sizeof(uint16));
+	memcpy(to + sizeof(uint16), &columns, sizeof(uint16));
+	return next;
 }
 
 static const char *
-get_short(const char *from, TransactionId xid, xl_dbl_insert *item)
+get_short(const char *from, TransactionId xid, uint32 flags, xl_dbl_insert *item)
 {
-	xl_dbl_short s;
+	uint16		columns;
+	int			digits = COLUMN_BASE * COLUMN_BASE * COLUMN_BASE;
 
-	memcpy(&s, from, SizeOfDblShort);
 	memset(item, 0, sizeof(*item));
-	memcpy(item->record.key, s.key, sizeof(s.key));
+	memcpy(&item->off, from, sizeof(uint16));
+	memcpy(&columns, from + sizeof(uint16), sizeof(uint16));
+	from += 2 * sizeof(uint16);
 	item->record.xmin = xid;
 	item->record.xmax = InvalidTransactionId;
 	item->record.next = DBL_NO_SLOT;
-	item->record.flags = s.flags;
-	item->off = s.off;
-	return from + SizeOfDblShort;
+	item->record.flags = flags;
+	for (int i = 0; i < DBL_NCOLUMNS; i++, digits /= COLUMN_BASE)
+	{
+		int			len = columns / digits % COLUMN_BASE;
+		uint64		bits = 0;
+
+		if (len == COLUMN_NULL)
+		{
+			item->record.flags |= DBL_F_NULL(i);
+			continue;
+		}
+		for (int b = 0; b < len; b++)
+			bits |= (uint64) (uint8) *from++ << (8 * b);
+		item->record.key[i] = (int64) ((bits >> 1) ^ (uint64) -(int64) (bits & 1));
+	}
+	return from;
 }
+
+StaticAssertDecl(DBL_NCOLUMNS == 4, "as many digits as columns");
 
 /*
  * Write the data of an XLOG_DBL_INSERT of the current transaction to `to`, which has
@@ -95,14 +121,14 @@ Size
 dbl_pack_insert(char *to, const xl_dbl_insert *items, int n, bool logical)
 {
 	TransactionId xid = GetCurrentTransactionIdIfAny();
-	xl_dbl_insert_head head = {n, (logical ? INSERT_LOGICAL : 0) | INSERT_SHORT};
+	uint16		head = n | INSERT_SHORT | (logical ? INSERT_LOGICAL : 0);
 	char	   *end = to + sizeof(head);
 
-	for (int i = 0; i < n && (head.flags & INSERT_SHORT); i++)
-		if (!can_be_short(&items[i].record, xid))
-			head.flags &= ~INSERT_SHORT;
+	for (int i = 0; i < n && (head & INSERT_SHORT); i++)
+		if (!can_be_short(&items[i].record, xid, DBL_F_USED))
+			head &= ~INSERT_SHORT;
 	memcpy(to, &head, sizeof(head));
-	if (!(head.flags & INSERT_SHORT))
+	if (!(head & INSERT_SHORT))
 	{
 		memcpy(end, items, n * sizeof(*items));
 		return end + n * sizeof(*items) - to;
@@ -118,45 +144,53 @@ dbl_unpack_insert(XLogReaderState *record, xl_dbl_insert *items)
 {
 	const char *from = XLogRecGetData(record);
 	TransactionId xid = XLogRecGetXid(record);
-	xl_dbl_insert_head head;
+	uint16		head;
+	int			n;
 
 	memcpy(&head, from, sizeof(head));
 	from += sizeof(head);
-	Assert(head.n <= DBL_RECORDS_PER_PAGE);
-	if (!(head.flags & INSERT_SHORT))
-		memcpy(items, from, head.n * sizeof(*items));
+	n = head & INSERT_COUNT;
+	Assert(n <= DBL_RECORDS_PER_PAGE);
+	if (!(head & INSERT_SHORT))
+		memcpy(items, from, n * sizeof(*items));
 	else
-		for (int i = 0; i < head.n; i++)
-			from = get_short(from, xid, &items[i]);
-	return head.n;
+		for (int i = 0; i < n; i++)
+			from = get_short(from, xid, DBL_F_USED, &items[i]);
+	return n;
 }
 
 bool
 dbl_packed_insert_is_logical(XLogReaderState *record)
 {
-	xl_dbl_insert_head head;
+	uint16		head;
 
 	memcpy(&head, XLogRecGetData(record), sizeof(head));
-	return (head.flags & INSERT_LOGICAL) != 0;
+	return (head & INSERT_LOGICAL) != 0;
 }
 
 /*
  * Write the data of an XLOG_DBL_UPDATE of the current transaction to `to`, which has
- * sizeof(xl_dbl_update) bytes; their number.  newslot is the new version's, and x->old.next.
+ * DBL_PACKED_UPDATE_SIZE bytes; their number.  newslot is the new version's.
  */
 Size
 dbl_pack_update(char *to, const xl_dbl_update *x, DblSlot newslot)
 {
 	TransactionId xid = GetCurrentTransactionIdIfAny();
-	xl_dbl_update_head head = {x->old.kind | DBL_CHANGE_SHORT, x->old.off, x->old.flags};
+	uint32		head = x->old.off | x->old.flags << UPDATE_FLAGS;
+	char	   *end = to + sizeof(head);
 
-	if (x->old.xmax != xid || x->old.next != newslot || !can_be_short(&x->new.record, xid))
-	{
-		memcpy(to, x, sizeof(*x));
-		return sizeof(*x);
-	}
+	if (x->old.kind & DBL_CHANGE_LOGICAL)
+		head |= UPDATE_LOGICAL;
+	if (x->old.kind & DBL_CHANGE_OLD)
+		head |= UPDATE_OLD;
+	if (x->old.xmax == xid && x->old.next == newslot &&
+		can_be_short(&x->new.record, xid, DBL_F_USED | DBL_F_UPDATED))
+		head |= UPDATE_SHORT;
 	memcpy(to, &head, sizeof(head));
-	return put_short(to + sizeof(head), &x->new) - to;
+	if (head & UPDATE_SHORT)
+		return put_short(end, &x->new) - to;
+	memcpy(end, x, sizeof(*x));
+	return end + sizeof(*x) - to;
 }
 
 /* Read the data of an XLOG_DBL_UPDATE; what follows it. */
@@ -165,23 +199,35 @@ dbl_unpack_update(XLogReaderState *record, xl_dbl_update *x)
 {
 	const char *from = XLogRecGetData(record);
 	TransactionId xid = XLogRecGetXid(record);
-	xl_dbl_update_head head;
+	uint32		head;
 	ItemPointerData tid;
 	BlockNumber blkno;
 
 	memcpy(&head, from, sizeof(head));
-	if (!(head.kind & DBL_CHANGE_SHORT))
+	from += sizeof(head);
+	if (!(head & UPDATE_SHORT))
 	{
 		memcpy(x, from, sizeof(*x));
 		return from + sizeof(*x);
 	}
-	from = get_short(from + sizeof(head), xid, &x->new);
+	from = get_short(from, xid, DBL_F_USED | DBL_F_UPDATED, &x->new);
 	XLogRecGetBlockTag(record, 0, NULL, NULL, &blkno);
 	ItemPointerSet(&tid, blkno, x->new.off);
-	x->old.kind = head.kind;
-	x->old.off = head.off;
-	x->old.flags = head.flags;
+	x->old.kind = DBL_CHANGE_DELETE |
+		((head & UPDATE_LOGICAL) ? DBL_CHANGE_LOGICAL : 0) |
+		((head & UPDATE_OLD) ? DBL_CHANGE_OLD : 0);
+	x->old.off = head & UPDATE_OFFSET;
+	x->old.flags = (head >> UPDATE_FLAGS) & DBL_F_PERSISTENT;
 	x->old.xmax = xid;
 	x->old.next = DblTidToSlot(&tid);
 	return from;
+}
+
+bool
+dbl_packed_update_is_logical(XLogReaderState *record)
+{
+	uint32		head;
+
+	memcpy(&head, XLogRecGetData(record), sizeof(head));
+	return (head & UPDATE_LOGICAL) != 0;
 }

@@ -51,16 +51,15 @@ typedef struct xl_dbl_insert
 #define DBL_CHANGE_KIND_MASK	0xFF
 #define DBL_CHANGE_LOGICAL		0x100	/* for logical decoding too */
 #define DBL_CHANGE_OLD			0x200	/* the record ends with an xl_dbl_old */
-#define DBL_CHANGE_SHORT		0x400	/* an update in short form */
 
 /* A version's changeable fields, anew. */
 typedef struct xl_dbl_change
 {
-	uint16		kind;			/* with DBL_CHANGE_LOGICAL and DBL_CHANGE_OLD */
-	OffsetNumber off;
 	TransactionId xmax;
 	uint32		next;
 	uint32		flags;			/* persistent ones */
+	OffsetNumber off;
+	uint16		kind;			/* with DBL_CHANGE_LOGICAL and DBL_CHANGE_OLD */
 } xl_dbl_change;
 
 /*
@@ -95,13 +94,15 @@ typedef struct xl_dbl_create
 } xl_dbl_create;
 
 /* Insertions and updates as they are written (pack.c). */
-#define DBL_PACKED_INSERT_SIZE	(8 + DBL_RECORDS_PER_PAGE * sizeof(xl_dbl_insert))
+#define DBL_PACKED_INSERT_SIZE	(sizeof(uint16) + DBL_RECORDS_PER_PAGE * sizeof(xl_dbl_insert))
+#define DBL_PACKED_UPDATE_SIZE	(sizeof(uint32) + sizeof(xl_dbl_update))
 
 extern Size dbl_pack_insert(char *to, const xl_dbl_insert *items, int n, bool logical);
 extern int	dbl_unpack_insert(XLogReaderState *record, xl_dbl_insert *items);
 extern bool dbl_packed_insert_is_logical(XLogReaderState *record);
 extern Size dbl_pack_update(char *to, const xl_dbl_update *x, DblSlot newslot);
 extern const char *dbl_unpack_update(XLogReaderState *record, xl_dbl_update *x);
+extern bool dbl_packed_update_is_logical(XLogReaderState *record);
 
 /* What redo and the primary do to a page alike (apply.c). */
 extern void dbl_page_put(Page page, OffsetNumber off, const DblRecord *record);

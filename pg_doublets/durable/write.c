@@ -280,7 +280,7 @@ dbl_write_update(Relation rel, DblTable *t, DblSlot oldslot, const DblChange *ch
 	DBL_INJECT("update-page");
 	if (RelationNeedsWAL(rel))
 	{
-		char		data[sizeof(xl_dbl_update)];
+		char		data[DBL_PACKED_UPDATE_SIZE];
 		XLogRecPtr	lsn;
 
 		XLogBeginInsert();
