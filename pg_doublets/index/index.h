@@ -187,6 +187,7 @@ typedef struct DblIndexScan
 	bool		active;			/* between the first fetch and the end */
 	bool		backward;		/* order in which the batch was read */
 	bool		detached;		/* position was restored: item and cursor don't belong to the batch */
+	bool		serializable;	/* reads are noted for conflicts; as of the last batch */
 	int			n;
 	int			pos;
 	int			want;

@@ -262,8 +262,9 @@ take(IndexScanDesc scan, DblIndexScan *s, DblSlot slot, DblVersion *v, int n)
 		!(v->flags & DBL_F_ANNOUNCED(s->shape.kind)))
 		return false;
 
-	visible = dbl_visible(v, scan->xs_snapshot);
-	dbl_predicate_read(s->rel, v, slot, visible, scan->xs_snapshot);
+	visible = dbl_visible_plainly(v, scan->xs_snapshot) || dbl_visible(v, scan->xs_snapshot);
+	if (unlikely(s->serializable))
+		dbl_predicate_read(s->rel, v, slot, visible, scan->xs_snapshot);
 	if (!visible)
 	{
 		if (s->note_dead && s->ndead < DBL_NOTED_MAX && dbl_perhaps_dead(v) &&
@@ -373,6 +374,7 @@ collect(IndexScanDesc scan, DblIndexScan *s, bool backward, const DblBatchEntry 
 	for (;;)
 	{
 		dbl_table_lock(s->rel, s->table, LW_SHARED);
+		s->serializable = CheckForSerializableConflictOutNeeded(s->rel, scan->xs_snapshot);
 		if (from != NULL)
 			stand_on(s, &s->table->store, from);
 		else if (s->access == DBL_BY_TYPE && s->cursor.started &&

@@ -17,6 +17,7 @@
 #include "access/heapam.h"
 #include "access/multixact.h"
 #include "access/tableam.h"
+#include "access/transam.h"
 #include "nodes/lockoptions.h"
 #include "utils/snapshot.h"
 
@@ -27,6 +28,20 @@
  * speculativeToken as HeapTupleSatisfiesDirty does.
  */
 extern bool dbl_visible(DblVersion *v, Snapshot snapshot);
+
+/*
+ * Does an MVCC snapshot see it without a closer look?  So it is with most versions of a table:
+ * nobody in xmax, and xmin is known to have committed before whatever ran when the snapshot was
+ * taken.  False: ask dbl_visible().
+ */
+static inline bool
+dbl_visible_plainly(const DblVersion *v, Snapshot snapshot)
+{
+	return v->xmax == InvalidTransactionId && snapshot->snapshot_type == SNAPSHOT_MVCC &&
+		((v->flags & DBL_F_XMIN_FROZEN) ||
+		 ((v->flags & DBL_F_XMIN_COMMITTED) && TransactionIdIsNormal(v->xmin) &&
+		  (int32) (v->xmin - snapshot->xmin) < 0));
+}
 
 /* May the current command change it?  As HeapTupleSatisfiesUpdate. `self` is the version's slot. */
 extern TM_Result dbl_satisfies_update(DblVersion *v, CommandId curcid);

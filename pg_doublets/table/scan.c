@@ -179,7 +179,7 @@ dbl_scan_collect(DblScanDesc scan, BlockNumber blkno, const OffsetNumber *offs, 
 			continue;
 		if (final)
 		{
-			bool		visible = dbl_visible(v, snapshot);
+			bool		visible = dbl_visible_plainly(v, snapshot) || dbl_visible(v, snapshot);
 
 			if (unlikely(serializable))
 				dbl_predicate_read(rel, v, slot, visible, snapshot);
@@ -201,18 +201,15 @@ dbl_scan_collect(DblScanDesc scan, BlockNumber blkno, const OffsetNumber *offs, 
 	return scan->nbatch;
 }
 
-/* Is entry `pos` of the batch (still) to be handed out?  Refreshes the copy where the verdict could change. */
-static bool
-batch_entry_visible(DblScanDesc scan, int pos)
+/* For a snapshot whose verdict may change: is entry `pos` of the batch still to be handed out?  Refreshes the copy. */
+static pg_noinline bool
+batch_entry_still_visible(DblScanDesc scan, int pos)
 {
 	Snapshot	snapshot = scan->rs_base.rs_snapshot;
 	Relation	rel = scan->rs_base.rs_rd;
 	DblTable   *t = scan->table;
 	bool		visible = false;
 	DblSlot		slot = scan->slots[pos];
-
-	if (verdict_is_final(snapshot))
-		return true;
 
 	dbl_table_lock(rel, t, LW_SHARED);
 	if (slot < dbl_nslots(&t->store))
@@ -226,6 +223,12 @@ batch_entry_visible(DblScanDesc scan, int pos)
 	}
 	dbl_table_unlock(t);
 	return visible;
+}
+
+static inline bool
+batch_entry_visible(DblScanDesc scan, int pos)
+{
+	return verdict_is_final(scan->rs_base.rs_snapshot) || batch_entry_still_visible(scan, pos);
 }
 
 /* The scan's own conditions, used by catalogue-like scans from C. */

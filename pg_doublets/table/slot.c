@@ -174,10 +174,19 @@ dbl_slot_store(TupleTableSlot *slot, Relation rel, const DblVersion *v, DblSlot 
 	Assert(natts <= DBL_NCOLUMNS);
 
 	((DblTupleTableSlot *) slot)->version = *v;
-	for (int i = 0; i < natts; i++)
+	if (likely(natts == DBL_NCOLUMNS && (v->flags & DBL_F_NULLS) == 0))
 	{
-		slot->tts_values[i] = Int64GetDatum(v->key[i]);
-		slot->tts_isnull[i] = DblVersionIsNull(v, i);
+		for (int i = 0; i < DBL_NCOLUMNS; i++)
+			slot->tts_values[i] = Int64GetDatum(v->key[i]);
+		memset(slot->tts_isnull, false, DBL_NCOLUMNS * sizeof(bool));
+	}
+	else
+	{
+		for (int i = 0; i < natts; i++)
+		{
+			slot->tts_values[i] = Int64GetDatum(v->key[i]);
+			slot->tts_isnull[i] = DblVersionIsNull(v, i);
+		}
 	}
 	slot->tts_nvalid = natts;
 	slot->tts_flags &= ~TTS_FLAG_EMPTY;
