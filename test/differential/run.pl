@@ -109,10 +109,12 @@ for my $n ($o{first} .. $o{first} + $o{schedules} - 1)
 		else { report("schedule $n of seed $o{seed} differs", $schedule, $again) }
 		last if $differences >= $o{most};
 	}
-	if ($done % 250 == 0)
+	if ($done % 96 == 0)
 	{
 		for my $exec ($compare->{heap}, $compare->{other})
 		{
+			# sessions that have kept the plans of many tables are slow, above all where the server checks its memory
+			$exec->reconnect;
 			$exec->control->query("VACUUM pg_catalog.$_") for qw(pg_class pg_attribute pg_attrdef pg_index pg_depend pg_constraint pg_trigger pg_type pg_shdepend pg_statistic pg_description);
 		}
 	}
