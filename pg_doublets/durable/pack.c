@@ -17,7 +17,6 @@
 
 #include "access/transam.h"
 #include "access/xact.h"
-#include "port/pg_bitutils.h"
 
 #include "durable/wal.h"
 #include "durable/write.h"
@@ -61,10 +60,8 @@ put_short(char *to, const xl_dbl_insert *item)
 
 	for (int i = 0; i < DBL_NCOLUMNS; i++)
 	{
-		/* small ones of either sign are to be small numbers */
-		uint64		key = item->record.key[i];
-		uint64		bits = (key << 1) ^ (uint64) -(int64) (key >> 63);
-		int			len = bits == 0 ? 0 : pg_leftmost_one_pos64(bits) / 8 + 1;
+		uint64		bits = dbl_zigzag(item->record.key[i]);
+		int			len = dbl_bytes_needed(bits);
 
 		if (DblVersionIsNull(&item->record, i))
 		{
@@ -106,7 +103,7 @@ get_short(const char *from, TransactionId xid, uint32 flags, xl_dbl_insert *item
 		}
 		for (int b = 0; b < len; b++)
 			bits |= (uint64) (uint8) *from++ << (8 * b);
-		item->record.key[i] = (int64) ((bits >> 1) ^ (uint64) -(int64) (bits & 1));
+		item->record.key[i] = (int64) dbl_unzigzag(bits);
 	}
 	return from;
 }

@@ -95,13 +95,7 @@ store_freeze(DblTable *t, BlockNumber blkno, const xl_dbl_freeze *x, uint32 n)
 static XLogRedoAction
 read_block(XLogReaderState *record, Buffer *buffer)
 {
-	if (XLogRecGetInfo(record) & XLOG_DBL_INIT_PAGE)
-	{
-		*buffer = XLogInitBufferForRedo(record, 0);
-		DblPageInit(BufferGetPage(*buffer));
-		return BLK_NEEDS_REDO;
-	}
-	return XLogReadBufferForRedo(record, 0, buffer);
+	return dbl_read_page_for_redo(record, 0, (XLogRecGetInfo(record) & XLOG_DBL_INIT_PAGE) != 0, buffer);
 }
 
 static void
@@ -161,7 +155,7 @@ redo_update(XLogReaderState *record, DblTable **t, BlockNumber blkno)
 	}
 	if (two)
 	{
-		oldaction = XLogReadBufferForRedo(record, 1, &oldbuf);
+		oldaction = dbl_read_page_for_redo(record, 1, false, &oldbuf);
 		if (oldaction == BLK_NEEDS_REDO)
 			dbl_page_change(BufferGetPage(oldbuf), &x.old);
 		finish_block(record, oldaction, oldbuf);
@@ -184,7 +178,7 @@ redo_change(XLogReaderState *record, DblTable *t, BlockNumber blkno)
 {
 	xl_dbl_change *x = (xl_dbl_change *) XLogRecGetData(record);
 	Buffer		buffer;
-	XLogRedoAction action = XLogReadBufferForRedo(record, 0, &buffer);
+	XLogRedoAction action = read_block(record, &buffer);
 
 	if (action == BLK_NEEDS_REDO)
 		dbl_page_change(BufferGetPage(buffer), x);
@@ -199,7 +193,7 @@ redo_prune(XLogReaderState *record, DblTable *t, BlockNumber blkno)
 	xl_dbl_multi *multi = (xl_dbl_multi *) XLogRecGetData(record);
 	OffsetNumber *offs = (OffsetNumber *) (multi + 1);
 	Buffer		buffer;
-	XLogRedoAction action = XLogReadBufferForRedo(record, 0, &buffer);
+	XLogRedoAction action = read_block(record, &buffer);
 
 	if (action == BLK_NEEDS_REDO)
 		dbl_page_prune(BufferGetPage(buffer), offs, multi->n);
@@ -219,7 +213,7 @@ redo_freeze(XLogReaderState *record, DblTable *t, BlockNumber blkno)
 	xl_dbl_multi *multi = (xl_dbl_multi *) XLogRecGetData(record);
 	xl_dbl_freeze *items = (xl_dbl_freeze *) (multi + 1);
 	Buffer		buffer;
-	XLogRedoAction action = XLogReadBufferForRedo(record, 0, &buffer);
+	XLogRedoAction action = read_block(record, &buffer);
 
 	if (action == BLK_NEEDS_REDO)
 		dbl_page_freeze(BufferGetPage(buffer), items, multi->n);

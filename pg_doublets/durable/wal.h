@@ -14,8 +14,11 @@
 #include "postgres.h"
 
 #include "access/xlogreader.h"
+#include "access/xlogutils.h"
 #include "durable/page.h"
 #include "lib/stringinfo.h"
+#include "port/pg_bitutils.h"
+#include "storage/buf.h"
 #include "storage/off.h"
 #include "storage/relfilenode.h"
 
@@ -92,6 +95,31 @@ typedef struct xl_dbl_create
 	RelFileNode node;
 	int32		ncolumns;
 } xl_dbl_create;
+
+/* Numbers as they are written: small ones of either sign take few bytes. */
+static inline uint64
+dbl_zigzag(uint64 x)
+{
+	return (x << 1) ^ (uint64) -(int64) (x >> 63);
+}
+
+static inline uint64
+dbl_unzigzag(uint64 bits)
+{
+	return (bits >> 1) ^ (uint64) -(int64) (bits & 1);
+}
+
+static inline int
+dbl_bytes_needed(uint64 bits)
+{
+	return bits == 0 ? 0 : pg_leftmost_one_pos64(bits) / 8 + 1;
+}
+
+/* Images of pages (image.c). */
+#define DBL_IMAGE_SIZE	(BLCKSZ / 2)
+
+extern void dbl_register_page(uint8 block_id, Buffer buffer, bool init, char *image);
+extern XLogRedoAction dbl_read_page_for_redo(XLogReaderState *record, uint8 block_id, bool init, Buffer *buffer);
 
 /* Insertions and updates as they are written (pack.c). */
 #define DBL_PACKED_INSERT_SIZE	(sizeof(uint16) + DBL_RECORDS_PER_PAGE * sizeof(xl_dbl_insert))

@@ -173,11 +173,12 @@ insert_block(Relation rel, DblTable *t, const DblVersion *v, int n, bool logical
 	if (RelationNeedsWAL(rel))
 	{
 		char		data[DBL_PACKED_INSERT_SIZE];
+		char		image[DBL_IMAGE_SIZE];
 		XLogRecPtr	lsn;
 
 		XLogBeginInsert();
 		XLogRegisterData(data, dbl_pack_insert(data, items, n, logical && RelationIsLogicallyLogged(rel)));
-		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD | (init ? REGBUF_WILL_INIT : 0));
+		dbl_register_page(0, buffer, init, image);
 		XLogSetRecordFlags(XLOG_INCLUDE_ORIGIN);
 		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_INSERT | (init ? XLOG_DBL_INIT_PAGE : 0));
 		PageSetLSN(page, lsn);
@@ -281,15 +282,17 @@ dbl_write_update(Relation rel, DblTable *t, DblSlot oldslot, const DblChange *ch
 	if (RelationNeedsWAL(rel))
 	{
 		char		data[DBL_PACKED_UPDATE_SIZE];
+		char		image[DBL_IMAGE_SIZE];
+		char		oldimage[DBL_IMAGE_SIZE];
 		XLogRecPtr	lsn;
 
 		XLogBeginInsert();
 		XLogRegisterData(data, dbl_pack_update(data, &x, *newslot));
 		if (oldsize > 0)
 			XLogRegisterData((char *) &old, oldsize);
-		XLogRegisterBuffer(0, newbuf, REGBUF_STANDARD | (init ? REGBUF_WILL_INIT : 0));
+		dbl_register_page(0, newbuf, init, image);
 		if (newbuf != oldbuf)
-			XLogRegisterBuffer(1, oldbuf, REGBUF_STANDARD);
+			dbl_register_page(1, oldbuf, false, oldimage);
 		XLogSetRecordFlags(XLOG_INCLUDE_ORIGIN);
 		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_UPDATE | (init ? XLOG_DBL_INIT_PAGE : 0));
 		PageSetLSN(newpage, lsn);
@@ -330,13 +333,14 @@ write_change(Relation rel, DblTable *t, DblSlot slot, const DblChange *change, u
 	DBL_INJECT("change-page");
 	if (RelationNeedsWAL(rel))
 	{
+		char		image[DBL_IMAGE_SIZE];
 		XLogRecPtr	lsn;
 
 		XLogBeginInsert();
 		XLogRegisterData((char *) &x, sizeof(x));
 		if (oldsize > 0)
 			XLogRegisterData((char *) &old, oldsize);
-		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+		dbl_register_page(0, buffer, false, image);
 		XLogSetRecordFlags(XLOG_INCLUDE_ORIGIN);
 		lsn = XLogInsert(DBL_RMGR_ID, XLOG_DBL_CHANGE);
 		PageSetLSN(BufferGetPage(buffer), lsn);
@@ -373,6 +377,7 @@ log_multi(Relation rel, Buffer buffer, uint8 info, int n, TransactionId horizon,
 		  void *items, Size size)
 {
 	xl_dbl_multi multi = {n, 0, horizon};
+	char		image[DBL_IMAGE_SIZE];
 	XLogRecPtr	lsn;
 
 	if (!RelationNeedsWAL(rel))
@@ -380,7 +385,7 @@ log_multi(Relation rel, Buffer buffer, uint8 info, int n, TransactionId horizon,
 	XLogBeginInsert();
 	XLogRegisterData((char *) &multi, sizeof(multi));
 	XLogRegisterData(items, size);
-	XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+	dbl_register_page(0, buffer, false, image);
 	lsn = XLogInsert(DBL_RMGR_ID, info);
 	PageSetLSN(BufferGetPage(buffer), lsn);
 }

@@ -40,6 +40,20 @@ for ([ 'an inserted row', 5000, 'INSERT INTO links SELECT i, i, i + 1, i % 100 F
 	cmp_ok($doublets, '<=', $heap / 8, sprintf '%s: %.0f bytes, heap %.0f', $what, $doublets, $heap);
 }
 
+# With page images: scattered rows of a table that has just been checkpointed.  A link page's image is some two thousand bytes.
+$node->append_conf('postgresql.conf', "full_page_writes = on\n");
+$node->reload;
+$node->poll_query_until('postgres', 'SHOW full_page_writes', 'on') or die;
+for ([ 'a row updated after a checkpoint', 200, 'UPDATE links SET to_id = to_id + 7 WHERE id <= 20000 AND id % 100 = 0' ],
+	[ 'a row deleted after a checkpoint', 200, 'DELETE FROM links WHERE id <= 20000 AND id % 100 = 50' ],
+	[ 'a row inserted after a checkpoint', 5000, 'INSERT INTO links SELECT i, i, i + 1, i % 100 FROM generate_series(120001, 125000) i' ])
+{
+	my ($what, $rows, $sql) = @$_;
+	my ($heap, $doublets) = map { $node->safe_psql($db, 'CHECKPOINT'); wal($_, $rows, $sql) } @tables;
+
+	cmp_ok($doublets, '<=', $heap / ($what =~ /deleted/ ? 2 : 8), sprintf '%s: %.0f bytes, heap %.0f', $what, $doublets, $heap);
+}
+
 # Both forms, a crash, and the same rows: speculative insertions, rows locked by others and by a savepoint, a subtransaction's rows, COPY FREEZE.
 my $dir = PostgreSQL::Test::Utils::tempdir();
 for my $table (@tables)
