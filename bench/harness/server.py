@@ -1,4 +1,8 @@
-"""A PostgreSQL server of the benchmark's own, and psql on it."""
+"""A PostgreSQL server of the benchmark's own, and psql on it.
+
+A single client and its session are put on one core. Left to itself the kernel has them now on one, now on two, and to wake the
+other core takes several times longer than a point select.
+"""
 import os
 import subprocess
 import time
@@ -44,6 +48,12 @@ class Server:
         if os.path.exists(os.path.join(self.data, "postmaster.pid")):
             self._run("pg_ctl", "-D", self.data, "-m", "fast", "-w", "-t", "300", "stop")
 
+    def pin(self, core):
+        """New sessions run on that core, with whoever was started with `before` of on_core(core); None: where they like."""
+        with open(os.path.join(self.data, "postmaster.pid"), encoding="utf-8") as file:
+            postmaster = int(file.readline())
+        os.sched_setaffinity(postmaster, os.sched_getaffinity(0) if core is None else {core})
+
     def conninfo(self, schema="public", **settings):
         """For libpq: a session whose links table is the one of this schema."""
         return f"host={self.folder} port={self.port} user=postgres dbname=postgres options='{options(schema, settings)}'"
@@ -83,6 +93,15 @@ class Server:
             if subprocess.run([os.path.join(self.bindir, program), *arguments], stdout=out, stderr=out, stdin=subprocess.DEVNULL,
                               env=self.environment, check=False).returncode:
                 raise RuntimeError(f"{program} failed: see {log}")
+
+
+def last_core():
+    return max(os.sched_getaffinity(0))
+
+
+def on_core(core):
+    """For Popen's preexec_fn."""
+    return None if core is None else lambda: os.sched_setaffinity(0, {core})
 
 
 def options(schema, settings):

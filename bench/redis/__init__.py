@@ -4,6 +4,8 @@ import shutil
 import subprocess
 import time
 
+from harness.server import last_core, on_core
+
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # links that are there all the time, operations of a task, rounds
@@ -24,7 +26,8 @@ def _start_redis(folder):
     path = os.path.join(folder, "socket")
     with open(os.path.join(folder, "log"), "w", encoding="utf-8") as log:
         process = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", path, "--dir", folder, "--save", "", "--appendonly", "yes",
-                                    "--appendfsync", "everysec", "--daemonize", "no"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+                                    "--appendfsync", "everysec", "--daemonize", "no"], stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+                                   preexec_fn=on_core(last_core()))
     for _ in range(100):
         if os.path.exists(path):
             return process, path
@@ -41,14 +44,16 @@ def run(server, records, size, say):
     for name, am in (("doublets", "doublets"), ("heap", "heap")):
         server.sql(f"DROP SCHEMA IF EXISTS redis_{name} CASCADE;" + TABLE.format(schema="redis_" + name, am=am))
         pairs += [name, server.conninfo("redis_" + name, synchronous_commit="off")]
+    server.pin(last_core())
     process, path = _start_redis(os.path.join(server.folder, "redis"))
     try:
         say(f"redis: {background} links, {elements} operations, {rounds} rounds")
         done = subprocess.run([os.path.join(HERE, "build", "redis"), path, str(background), str(elements), str(rounds), *pairs],
-                              capture_output=True, text=True, check=False)
+                              capture_output=True, text=True, check=False, preexec_fn=on_core(last_core()))
         if done.returncode:
             raise RuntimeError(done.stderr.strip())
     finally:
+        server.pin(None)
         process.terminate()
         process.wait()
     faults = server.value("SELECT count(*) FROM doublets_check('links')", "redis_doublets")

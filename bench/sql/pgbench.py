@@ -5,6 +5,7 @@ import re
 import subprocess
 
 from harness import figures
+from harness.server import last_core, on_core
 
 
 class Run:
@@ -44,8 +45,10 @@ def start(server, schema, script, clients, *, transactions=None, seconds=None, s
                "-D", "k=-1", "--random-seed=20", "-l", "--log-prefix=" + os.path.join(folder, "log"), "-f", path]
     if rate:
         command += ["-R", str(rate)]
+    core = last_core() if clients == 1 else None
+    server.pin(core)
     return folder, subprocess.Popen(command, env=server.session(schema, **(settings or {})), text=True,
-                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=on_core(core))
 
 
 def finish(started):
@@ -64,4 +67,7 @@ def finish(started):
 
 
 def run(server, schema, script, clients, **how):
-    return finish(start(server, schema, script, clients, **how))
+    try:
+        return finish(start(server, schema, script, clients, **how))
+    finally:
+        server.pin(None)

@@ -194,12 +194,29 @@ def provenance(endpoints, note):
             "postgresql": settings, "python": platform.python_version(), "note": note}
 
 
+def _one_core(endpoints):
+    """
+    Put this process and its sessions on one core, if they are on this machine and the user may. Left to itself the kernel has them now
+    on one, now on two, and waking the other one takes several times longer than a point read.
+    """
+    core = max(os.sched_getaffinity(0))
+    try:
+        for e in endpoints.values():
+            os.sched_setaffinity(e.conn.pid, {core})
+        os.sched_setaffinity(0, {core})
+        return True
+    except (AttributeError, OSError):
+        return False
+
+
 def run(endpoints, path, sizes, n=100, samples=10, warmups=2, types=10, variant="links", operations=OPERATIONS, note="", say=print):
     """Measure what the file at path does not have yet, and keep it there: a run that was stopped goes on where it stopped."""
     path = pathlib.Path(path)
     results = json.loads(path.read_text()) if path.exists() else {"runs": []}
     known = {(r["variant"], r["size"], r["operation"]) for r in results["runs"]}
     stores = [Store(name, e, types) for name, e in endpoints.items()]
+    if _one_core(endpoints):
+        note = "; ".join(filter(None, [note, "driver and session on one core"]))
     for size in sizes:
         wanted = [o for o in operations if (variant, size, o) not in known]
         if not wanted:
