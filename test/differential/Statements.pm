@@ -340,7 +340,7 @@ sub maintain
 	push @all, 'REINDEX TABLE CONCURRENTLY links', 'CREATE INDEX CONCURRENTLY ON links (to_id)' if $self->{sessions} < 3;
 	push @all, 'VACUUM FULL links' if $rewrite;
 	push @all, 'CLUSTER links USING links_pkey' if $rewrite && $self->{key} =~ /^PRIMARY/ && $self->{mode} ne 'physical';
-	push @all, ("VACUUM (TRUNCATE off$cleanup) links") x 6 if $self->{mode} ne 'physical';
+	push @all, ("VACUUM (TRUNCATE off$cleanup) links") x 6 if $self->{mode} ne 'physical' && $self->{key} !~ /DEFERRABLE/;
 	return pick(@all);
 }
 
