@@ -27,7 +27,7 @@ sub new
 	my $self = bless { seed => $seed, mode => pick(qw(physical physical physical index index ordered ordered ordered)), ids => pick(4, 6, 10), ends => pick(3, 6) }, $class;
 	$self->{shape} = [ $self->shape ];
 	srand($seed);
-	my $sessions = $self->{temp} ? 1 : pick(1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4);
+	my $sessions = $self->{temp} || $self->{key} =~ /DEFERRABLE/ ? 1 : pick(1, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4);
 	@$self{qw(sessions levels hot)} = ($sessions, pick('rc', 'rc', 'rc', 'rr', 'mixed', 'mixed', 'ser'), pick(1, 2, 2, 3));
 	@$self{qw(maintenance cursors two_phase copy gates gids)} = (chance(0.25), chance(0.25), chance(0.12), chance(0.2), $sessions > 1 && chance(0.25), 0);
 	# what the rule for serializable schedules (Compare.pm) could not replay

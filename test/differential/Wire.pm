@@ -162,7 +162,7 @@ sub _parse
 sub answers { my ($self) = @_; my @all = @{ $self->{answers} }; $self->{answers} = []; return @all }
 
 # An answer as text: notices and errors, a line for each command tag, its rows below it.  Rows are sorted unless they are to be
-# taken as they came; so are notices when they may come in any order.
+# taken as they came; so are notices when they may come in any order, and then an error leaves none, as it may come sooner or later.
 sub text
 {
 	my ($answer, $ordered, $any_notice) = @_;
@@ -174,6 +174,7 @@ sub text
 		my ($tag, $rows) = @$o;
 		push @lines, $tag, map { "  $_" } $ordered ? @$rows : sort @$rows;
 	}
+	@lines = grep { !/^NOTICE/ } @lines if $any_notice && grep { /^ERROR/ } @lines;
 	@lines = ((sort grep { /^NOTICE/ } @lines), grep { !/^NOTICE/ } @lines) if $any_notice;
 	return join "\n", @lines;
 }
