@@ -117,6 +117,7 @@ sub shape
 		push @setup, join '; ', map { ("CREATE INDEX ON links USING hash ($_)", $_ eq 'id' ? () : "CREATE INDEX ON links ($_)") } @{ $self->{columns} };
 	}
 	else { push @setup, "CREATE INDEX ON links " . pick(@kinds) for 1 .. between(0, 2) }
+	$self->{real} = grep { /adopt_indexes = off|ON links (?:\(\(|.* WHERE |.* INCLUDE )/ } @setup;
 	my $late = $self->{key} =~ /DEFERRABLE/;
 	if (!$late && chance(0.15))
 	{

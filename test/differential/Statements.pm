@@ -335,7 +335,7 @@ sub definition
 sub maintain
 {
 	my ($self) = @_;
-	my $cleanup = $self->{cursors} || $self->{hash} ? ', INDEX_CLEANUP off' : '';
+	my $cleanup = $self->{cursors} || $self->{hash} || $self->{real} && $self->{sessions} > 1 ? ', INDEX_CLEANUP off' : '';
 	my $rewrite = $self->{levels} eq 'rc' || !$self->{files} && !$self->{selfref};
 	my @all = ('ANALYZE links');
 
