@@ -49,7 +49,7 @@ class Server:
             self._run("pg_ctl", "-D", self.data, "-m", "fast", "-w", "-t", "300", "stop")
 
     def pin(self, core):
-        """New sessions run on that core, with whoever was started with `before` of on_core(core); None: where they like."""
+        """New sessions run on that core, as does who is started with preexec_fn=on_core(core); None: where they like."""
         with open(os.path.join(self.data, "postmaster.pid"), encoding="utf-8") as file:
             postmaster = int(file.readline())
         os.sched_setaffinity(postmaster, os.sched_getaffinity(0) if core is None else {core})

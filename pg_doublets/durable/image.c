@@ -83,8 +83,7 @@ put_record(char *to, const DblRecord *r, DblRecord *last)
 		int			len = dbl_bytes_needed(bits);
 
 		columns = columns * COLUMN_BASE + len;
-		for (; len > 0; len--, bits >>= 8)
-			*to++ = (char) (bits & 0xFF);
+		to = dbl_put_bytes(to, bits, len);
 	}
 	memcpy(head, &what, sizeof(what));
 	memcpy(columns_at, &columns, sizeof(columns));
@@ -114,10 +113,9 @@ get_record(const char *from, uint8 what, DblRecord *r, DblRecord *last)
 	for (int i = 0; i < DBL_NCOLUMNS; i++, digits /= COLUMN_BASE)
 	{
 		int			len = columns / digits % COLUMN_BASE;
-		uint64		bits = 0;
+		uint64		bits;
 
-		for (int b = 0; b < len; b++)
-			bits |= (uint64) (uint8) *from++ << (8 * b);
+		from = dbl_get_bytes(from, &bits, len);
 		r->key[i] = (int64) ((uint64) last->key[i] + dbl_unzigzag(bits));
 	}
 	*last = *r;

@@ -69,8 +69,7 @@ put_short(char *to, const xl_dbl_insert *item)
 			continue;
 		}
 		columns = columns * COLUMN_BASE + len;
-		for (; len > 0; len--, bits >>= 8)
-			*next++ = (char) (bits & 0xFF);
+		next = dbl_put_bytes(next, bits, len);
 	}
 	memcpy(to, &item->off, sizeof(uint16));
 	memcpy(to + sizeof(uint16), &columns, sizeof(uint16));
@@ -94,15 +93,14 @@ get_short(const char *from, TransactionId xid, uint32 flags, xl_dbl_insert *item
 	for (int i = 0; i < DBL_NCOLUMNS; i++, digits /= COLUMN_BASE)
 	{
 		int			len = columns / digits % COLUMN_BASE;
-		uint64		bits = 0;
+		uint64		bits;
 
 		if (len == COLUMN_NULL)
 		{
 			item->record.flags |= DBL_F_NULL(i);
 			continue;
 		}
-		for (int b = 0; b < len; b++)
-			bits |= (uint64) (uint8) *from++ << (8 * b);
+		from = dbl_get_bytes(from, &bits, len);
 		item->record.key[i] = (int64) dbl_unzigzag(bits);
 	}
 	return from;

@@ -115,6 +115,24 @@ dbl_bytes_needed(uint64 bits)
 	return bits == 0 ? 0 : pg_leftmost_one_pos64(bits) / 8 + 1;
 }
 
+/* The lowest len bytes, lowest first; what follows them. */
+static inline char *
+dbl_put_bytes(char *to, uint64 bits, int len)
+{
+	for (; len > 0; len--, bits >>= 8)
+		*to++ = (char) (bits & 0xFF);
+	return to;
+}
+
+static inline const char *
+dbl_get_bytes(const char *from, uint64 *bits, int len)
+{
+	*bits = 0;
+	for (int b = 0; b < len; b++)
+		*bits |= (uint64) (uint8) *from++ << (8 * b);
+	return from;
+}
+
 /* Images of pages (image.c). */
 #define DBL_IMAGE_SIZE	(BLCKSZ / 2)
 
